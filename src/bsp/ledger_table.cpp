@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
-#include <iterator>
+#include <string>
 
 #include "chasqui/bsp/ledger_file.hpp"
 
@@ -28,7 +28,6 @@ std::string bar(double value, double most) {
 
 std::string to_table(const Ledger& ledger, const std::vector<Machine>& machines, Work work) {
   std::string text;
-  const auto out = std::back_inserter(text);
   work = settle(work, ledger);
   const bool charged = work == Work::charged;
   const Totals sum = totals(ledger);
@@ -36,30 +35,30 @@ std::string to_table(const Ledger& ledger, const std::vector<Machine>& machines,
     const auto& steps = ledger.machines.front().supersteps;
     double most = 0;
     for (const Superstep& step : steps) most = std::max(most, static_cast<double>(step.span_nanoseconds));
-    fmt::format_to(out, "{:>5} {:>11} {:>9} {:>9} {:>11} {:>10}{}\n", "step", charged ? "w (charged)" : "w", "h (msgs)",
-                   "blocks", "s (bytes)", "measured", machines.empty() ? "" : fmt::format(" {:>9}", "predicted"));
+    text += fmt::format("{:>5} {:>11} {:>9} {:>9} {:>11} {:>10}{}\n", "step", charged ? "w (charged)" : "w", "h (msgs)",
+                        "blocks", "s (bytes)", "measured", machines.empty() ? "" : fmt::format(" {:>9}", "predicted"));
     for (std::size_t t = 0; t < steps.size(); ++t) {
       if (steps.size() > kMostLines && t == kMostLines / 2) {
-        fmt::format_to(out, "   ... {} supersteps left out\n", steps.size() - kMostLines);
+        text += fmt::format("   ... {} supersteps left out\n", steps.size() - kMostLines);
         t = steps.size() - kMostLines / 2;
       }
       const Superstep& s = steps[t];
       const std::string w = charged ? fmt::format("{}", s.work) : duration(static_cast<double>(s.nanoseconds));
-      fmt::format_to(out, "{:>5} {:>11} {:>9} {:>9} {:>11} {:>10}", t, w, s.messages, s.blocks, s.bytes,
-                     duration(static_cast<double>(s.span_nanoseconds)));
+      text += fmt::format("{:>5} {:>11} {:>9} {:>9} {:>11} {:>10}", t, w, s.messages, s.blocks, s.bytes,
+                          duration(static_cast<double>(s.span_nanoseconds)));
       if (!machines.empty())
-        fmt::format_to(out, " {:>9.6g}", predict(s, ledger.machines.front().size, work, machines.front()));
-      fmt::format_to(out, " {}\n", bar(static_cast<double>(s.span_nanoseconds), most));
+        text += fmt::format(" {:>9.6g}", predict(s, ledger.machines.front().size, work, machines.front()));
+      text += fmt::format(" {}\n", bar(static_cast<double>(s.span_nanoseconds), most));
     }
   }
-  if (ledger.machines.size() > 1) fmt::format_to(out, "and {} submachines\n", ledger.machines.size() - 1);
-  fmt::format_to(out, "p = {}  T = {}  H = {} messages, {} blocks  S = {} bytes  W = {}\n", ledger.processors,
-                 sum.supersteps, sum.messages, sum.blocks, sum.bytes,
-                 charged ? fmt::format("{}", sum.work) : duration(static_cast<double>(sum.nanoseconds)));
-  fmt::format_to(out, "measured here: {}\n", duration(ledger.seconds * 1e9));
+  if (ledger.machines.size() > 1) text += fmt::format("and {} submachines\n", ledger.machines.size() - 1);
+  text += fmt::format("p = {}  T = {}  H = {} messages, {} blocks  S = {} bytes  W = {}\n", ledger.processors,
+                      sum.supersteps, sum.messages, sum.blocks, sum.bytes,
+                      charged ? fmt::format("{}", sum.work) : duration(static_cast<double>(sum.nanoseconds)));
+  text += fmt::format("measured here: {}\n", duration(ledger.seconds * 1e9));
   for (const Machine& machine : machines) {
-    fmt::format_to(out, "predicted on {}: {:.6g}{}\n", to_string(machine), predict(ledger, machine, work),
-                   charged ? " units" : " ns");
+    text += fmt::format("predicted on {}: {:.6g}{}\n", to_string(machine), predict(ledger, machine, work),
+                        charged ? " units" : " ns");
   }
   return text;
 }

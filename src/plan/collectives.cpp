@@ -21,6 +21,7 @@
 #include "chasqui/plan/stream_algorithms.hpp"
 #include "chasqui/plan/sum.hpp"
 #include "plan/listed_plan.hpp"
+#include "plan/single_ranks.hpp"
 
 namespace chasqui::plan {
 namespace {
@@ -29,7 +30,7 @@ PlanPtr plan_broadcast(const Request& r) {
   const std::int64_t k = r.problem.items;
   const Rank root = r.problem.root;
   if (!r.algorithm.empty()) return stream_algorithm(r.algorithm).items(r.machine, k, root);
-  return k == 1 ? broadcast(r.machine, root) : kitem(r.machine, k, root, {.kernels = r.kernels});
+  return k == 1 ? broadcast(r.machine, root) : or_listed(kitem(r.machine, k, root, {.kernels = r.kernels}));
 }
 
 PlanPtr plan_stream(const Request& r) {
@@ -86,7 +87,8 @@ const std::vector<Collective>& collectives() {
       {"reduce", Kind::reduce, "the fold of all contributions to each of K items, at the root",
        kRoot | kItems | kNonCommutative | kAlgorithm, Messages::tree, kCalled, kSolved,
        [](const Request& r) {
-         return kitem_reduce(r.machine, r.problem.items, r.problem.root, r.problem.commutative, {.kernels = r.kernels});
+         return or_listed(
+             kitem_reduce(r.machine, r.problem.items, r.problem.root, r.problem.commutative, {.kernels = r.kernels}));
        }},
       {"allreduce", Kind::allreduce, "the fold of all contributions to each of K items, at every rank",
        kItems | kNonCommutative | kAlgorithm, Messages::rounds, kCalled, kSolved,
@@ -95,7 +97,7 @@ const std::vector<Collective>& collectives() {
        kItems | kNonCommutative | kAlgorithm, Messages::exchange, kCalled, kSolved,
        [](const Request& r) { return reduce_scatter(r.machine, r.problem.items, r.problem.commutative); }},
       {"scan", Kind::scan, "at rank i the fold of ranks 0..i", kExclusive | kAlgorithm, Messages::rounds, kCalled,
-       kSolved, [](const Request& r) { return scan(r.machine, r.problem.exclusive); }},
+       kSolved, [](const Request& r) { return or_listed(scan(r.machine, r.problem.exclusive)); }},
       {"barrier", Kind::barrier, "nobody goes on before all have come", kAlgorithm, Messages::rounds, kCalled, kNot,
        [](const Request& r) { return barrier(r.machine); }},
       {"sum", Kind::sum, "N operands, placed by the plan, folded at the root; an addition takes a tick",

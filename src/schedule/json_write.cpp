@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
-#include <iterator>
+#include <string>
+#include <utility>
 
 #include "chasqui/base/file.hpp"
 #include "chasqui/schedule/json.hpp"
@@ -10,11 +11,12 @@
 namespace chasqui {
 namespace {
 
-using Out = fmt::memory_buffer;
+using Out = std::string;
 
+/// By fmt::vformat, which stands in the library: format_to would be compiled here.
 template <typename... Args>
-void put(Out& out, fmt::format_string<Args...> text, Args&&... args) {
-  fmt::format_to(std::back_inserter(out), text, std::forward<Args>(args)...);
+void put(Out& out, fmt::format_string<Args...> text, const Args&... args) {
+  out += fmt::vformat(text, fmt::make_format_args(args...));
 }
 
 void put_head(Out& out, const Schedule& s) {
@@ -79,8 +81,11 @@ void put_board(Out& out, const Schedule& s) {
 }
 
 void put_computations(Out& out, const Schedule& s) {
-  put(out, ",\n\"operands\":[{}],\n\"adds\":[", fmt::join(s.operands, ","));
-  const char* separator = "\n";
+  put(out, ",\n\"operands\":[");
+  const char* separator = "";
+  for (const std::int64_t count : s.operands) put(out, "{}{}", std::exchange(separator, ","), count);
+  put(out, "],\n\"adds\":[");
+  separator = "\n";
   for (const Add& add : s.adds) {
     put(out, "{}{{\"t\":{},\"rank\":{},\"from\":{},\"count\":{}}}", separator, add.begin.ticks, add.rank.index,
         add.from.index, add.count);
@@ -105,7 +110,7 @@ std::string to_json(const Schedule& schedule) {
   if (!schedule.nodes.empty()) put_board(out, schedule);
   if (schedule.problem.kind == Kind::sum) put_computations(out, schedule);
   put(out, "}}\n");
-  return fmt::to_string(out);
+  return out;
 }
 
 void write_schedule(const std::filesystem::path& path, const Schedule& schedule) {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "chasqui/simulate/goal.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <tuple>
 #include <vector>
@@ -62,9 +61,10 @@ class RankText {
   }
 
  private:
+  /// By fmt::vformat, which stands in the library: format_to would be compiled here.
   template <typename... Arguments>
-  void add_line(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
-    fmt::format_to(std::back_inserter(text_), format, std::forward<Arguments>(arguments)...);
+  void add_line(fmt::format_string<Arguments...> format, const Arguments&... arguments) {
+    text_ += fmt::vformat(format, fmt::make_format_args(arguments...));
     text_ += '\n';
   }
 

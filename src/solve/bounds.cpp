@@ -15,7 +15,10 @@ plan::Bound lower_bound(const Instance& instance) {
   if (machine.P == 1) return {Time{0}, "nothing to do"};
   switch (instance.problem.kind) {
     case Kind::broadcast:
-      if (!instance.single_sending) return {plan::kitem_bound(machine, k), "counting"};
+      if (!instance.single_sending) {
+        const Time counting = plan::kitem_bound(machine, k), work = plan::kitem_work_bound(machine, k);
+        return work > counting ? plan::Bound{work, "the work of all ranks"} : plan::Bound{counting, "counting"};
+      }
       return {plan::kitem_single_sending_bound(machine, k), "counting, the source sends each item once"};
     case Kind::alltoall:
     case Kind::reduce_scatter:

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "chasqui/solve/cnf.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <string>
 
 #include "chasqui/base/error.hpp"
 
@@ -73,9 +74,10 @@ std::vector<Literal> count(Cnf& cnf, std::span<const Literal> inputs, Counts dir
 std::string to_dimacs(const Cnf& cnf, std::span<const std::string> comments) {
   std::string text;
   for (const std::string& comment : comments) text += "c " + comment + "\n";
-  fmt::format_to(std::back_inserter(text), "p cnf {} {}\n", cnf.variables(), cnf.clauses());
+  text += fmt::format("p cnf {} {}\n", cnf.variables(), cnf.clauses());
   for (const Literal literal : cnf.literals()) {
-    fmt::format_to(std::back_inserter(text), "{}{}", literal, literal == 0 ? '\n' : ' ');
+    text += std::to_string(literal);
+    text += literal == 0 ? '\n' : ' ';
   }
   return text;
 }

@@ -8,6 +8,19 @@
 namespace chasqui::verifier {
 namespace {
 
+/// Where publishing and reading take no time, ranks of a node could have an item from each other and from nobody else.
+bool had_in_a_circle(const Case& c, const Holdings& holdings, Rank rank, std::int64_t item) {
+  if (c.nodes().publish + c.nodes().read > Time{0}) return false;
+  for (std::int64_t steps = c.nodes().size(c.nodes().node_of(rank)); steps > 0; --steps) {
+    const auto [first, end] = c.owned(rank);
+    if (item >= first && item < end) return false;
+    const Holding* held = holdings.find(c.ranks().id(rank), item);
+    if (held == nullptr || !held->was_read()) return false;
+    rank = c.schedule().readings[held->reading()].from;
+  }
+  return true;
+}
+
 void possess_items(const Case& c, const Holdings& holdings, Findings& findings) {
   for (std::size_t id = 0; id < c.ranks().count(); ++id) {
     const auto sends = c.sends().of(id);
@@ -27,6 +40,9 @@ void possess_items(const Case& c, const Holdings& holdings, Findings& findings) 
       } else if (late > 0) {
         findings.add(1, rank, event.time, kNoMessage, "it publishes item {} but has it only {} tick{} later", item,
                      late, late == 1 ? "" : "s");
+      } else if (had_in_a_circle(c, holdings, rank, item)) {
+        findings.add(1, rank, event.time, kNoMessage,
+                     "it publishes item {} but has it only from ranks that read it here", item);
       }
     }
     for (const Event& event : sends) {

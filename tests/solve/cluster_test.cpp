@@ -11,6 +11,7 @@
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/plan/clusters.hpp"
+#include "chasqui/plan/kitem.hpp"
 #include "chasqui/verify/verify.hpp"
 #include "solve/clusters/climb.hpp"
 #include "solve/clusters/interval_names.hpp"
@@ -21,19 +22,26 @@ namespace {
 
 Problem broadcast(std::int32_t root) { return {.kind = Kind::broadcast, .root = Rank{root}}; }
 
-/// Calls visit(cluster) for equal nodes of at least two ranks: all small machines, node gaps and boards.
+/// What publishing and reading take, in ticks.
+struct Board {
+  std::int64_t publish, read;
+};
+const std::vector<Board> kBoards{{1, 1}, {1, 2}, {2, 1}, {2, 2}};
+const std::vector<Board> kBoardsInNoTime{{0, 0}, {0, 1}, {0, 2}, {1, 0}, {2, 0}};
+
+/// Calls visit(cluster) for equal nodes of at least two ranks: all small machines and node gaps with these boards.
 template <typename Visit>
-void for_tiny_clusters(std::int64_t most_nodes, std::int64_t most_ranks, std::int64_t most_lambda, Visit visit) {
+void for_tiny_clusters(std::int64_t most_nodes, std::int64_t most_ranks, std::int64_t most_lambda, Visit visit,
+                       const std::vector<Board>& boards = kBoards) {
   for (std::int64_t N = 2; N <= most_nodes; ++N) {
     for (std::int64_t n = 2; N * n <= most_ranks; ++n) {
       for (std::int64_t o = 0; o <= 1; ++o) {
         for (std::int64_t L = o == 0 ? 2 : 0; L + 2 * o <= most_lambda; ++L) {
           for (std::int64_t g = 1; g <= 3; ++g) {
             for (std::int64_t gamma = 0; gamma <= std::min<std::int64_t>(2, std::max(g, o)); ++gamma) {
-              for (std::int64_t publish = 1; publish <= 2; ++publish) {
-                for (std::int64_t read = 1; read <= std::min<std::int64_t>(2, L + 2 * o - publish); ++read) {
-                  visit(Cluster::uniform(N, n, {1, Time{L}, Time{o}, Time{g}}, Time{gamma}, Time{publish}, Time{read}));
-                }
+              for (const auto& [publish, read] : boards) {
+                if (publish + read > L + 2 * o) continue;
+                visit(Cluster::uniform(N, n, {1, Time{L}, Time{o}, Time{g}}, Time{gamma}, Time{publish}, Time{read}));
               }
             }
           }
@@ -181,7 +189,7 @@ TEST(TinyClusters, UnequalNodesHaveAnOptimumToo) {
 /// Two searches that share nothing but the rules: tick by tick over states, and a formula.
 TEST(TinyClusters, TheFormulaAgreesWithTryingEverything) {
   int clusters = 0;
-  for_tiny_clusters(3, 6, 4, [&](const Cluster& c) {
+  const auto compare = [&](const Cluster& c) {
     ++clusters;
     for (const Kind kind : {Kind::broadcast, Kind::reduce}) {
       const Problem problem{.kind = kind, .root = Rank{1}};
@@ -192,8 +200,57 @@ TEST(TinyClusters, TheFormulaAgreesWithTryingEverything) {
       EXPECT_EQ(formula->within(best - Time{1}, never), Verdict::unsatisfiable)
           << to_string(kind) << " on " << to_string(c);
     }
-  });
+  };
+  for_tiny_clusters(3, 6, 4, compare);
   EXPECT_GT(clusters, 100);
+  for_tiny_clusters(3, 6, 4, compare, kBoardsInNoTime);
+  EXPECT_GT(clusters, 200);
+}
+
+/// States are told apart by times of up to a hundred ticks; a gap may be longer.
+TEST(TinyClusters, LongGapsAreNoShortOnes) {
+  const Stop never = [] { return false; };
+  for (const std::int64_t g : {100, 128, 130, 255, 256, 257, 260, 300}) {
+    for (const std::int64_t gamma : {std::int64_t{0}, std::int64_t{2}, g}) {
+      const Cluster c = Cluster::uniform(3, 2, {1, Time{2}, Time{1}, Time{g}}, Time{gamma}, Time{1}, Time{1});
+      for (const Kind kind : {Kind::broadcast, Kind::reduce}) {
+        const Problem problem{.kind = kind};
+        const ClusterSearchPtr states = search_one_item(c, problem), formula = search_items(c, problem);
+        for (Time T{0}; T <= Time{14}; T += Time{1})
+          EXPECT_EQ(states->within(T, never), formula->within(T, never)) << to_string(kind) << " on " << to_string(c);
+      }
+    }
+  }
+}
+
+/// With every other time so many times as long, boards of a tick are nearly free: what takes no time is their limit.
+TEST(TinyClusters, NoTimeIsTheLimitOfShortTimes) {
+  constexpr std::int64_t kScale = 8;
+  constexpr std::array kKinds{Kind::broadcast, Kind::reduce,         Kind::scatter,   Kind::gather, Kind::allgather,
+                              Kind::barrier,   Kind::reduce_scatter, Kind::allreduce, Kind::scan};
+  Sweep sweep;
+  for_tiny_clusters(
+      2, 4, 2,
+      [&](const Cluster& c) {
+        if (c.nodes.publish + c.nodes.read > Time{1} || c.base.g > Time{2}) return;
+        Cluster fine = c;
+        for (Time* time : {&fine.base.L, &fine.base.o, &fine.base.g, &fine.nodes.gamma}) *time = kScale * *time;
+        fine.nodes.publish = std::max(Time{1}, kScale * c.nodes.publish);
+        fine.nodes.read = std::max(Time{1}, kScale * c.nodes.read);
+        for (const Kind kind : kKinds) {
+          if (!sweep.takes_next()) continue;
+          Options cold;
+          cold.warm_start = false;
+          const Answer free = solve_on_cluster(c, {.kind = kind}, cold);
+          ASSERT_EQ(free.status, Status::optimal) << to_string(kind) << " on " << to_string(c);
+          ASSERT_TRUE(free.best.has_value()) << to_string(kind) << " on " << to_string(c);
+          EXPECT_TRUE(verify(*free.best).legal()) << to_string(verify(*free.best));
+          EXPECT_EQ(free.best->finish, free.bound) << to_string(kind) << " on " << to_string(c);
+          EXPECT_EQ(solve_on_cluster(fine, {.kind = kind}).bound.ticks / kScale, free.bound.ticks)
+              << to_string(kind) << " on " << to_string(c);
+        }
+      },
+      kBoardsInNoTime);
 }
 
 /// One rank a node: the formula of folds on clusters and the one without nodes have the rules in common, and no code.
@@ -312,10 +369,30 @@ TEST(TinyClusters, ManyItemsKeepEverybodyBusy) {
   }
 }
 
+/// Nodes of one rank: a plain machine, on which items.md, Theorem 16, says what cannot be.
+TEST(TinyClusters, ItemsTakeTheWorkOfAllRanks) {
+  int above_counting = 0;
+  for (const auto& [P, L, o, k] :
+       std::vector<std::array<std::int64_t, 4>>{{2, 1, 2, 2}, {3, 0, 1, 5}, {3, 1, 1, 4}, {4, 0, 1, 5}, {4, 1, 1, 3}}) {
+    const LogP base{P, Time{L}, Time{o}, Time{1}};
+    const Time work = plan::kitem_work_bound(base, k);
+    above_counting += work > plan::kitem_bound(base, k) ? 1 : 0;
+    Options below;
+    below.warm_start = false;
+    below.at_most = work - Time{1};
+    const Cluster c = Cluster::uniform(P, 1, base, Time{0}, Time{1}, Time{1});
+    EXPECT_EQ(solve_on_cluster(c, {.kind = Kind::broadcast, .items = k}, below).status, Status::infeasible)
+        << to_string(base) << " of " << k;
+  }
+  EXPECT_GE(above_counting, 2);
+}
+
 TEST(TinyClusters, LargeOnesAreRefused) {
   const LogP base{1, Time{3}, Time{1}, Time{2}};
   EXPECT_THROW(solve_on_cluster(Cluster::uniform(9, 2, base, {}, Time{1}, Time{1}), broadcast(0)), Error);
-  EXPECT_THROW(solve_on_cluster(Cluster::uniform(2, 2, base, {}, Time{0}, Time{1}), broadcast(0)), Error);
+  EXPECT_THROW(
+      solve_on_cluster(Cluster::uniform(2, 2, {1, Time{300}, Time{1}, Time{2}}, {}, Time{1}, Time{1}), broadcast(0)),
+      Error);
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ enum class Lanes {
 
 /// The plan of this problem: all kinds but sum and stream; reductions and all-reduces of one item. Throws an Error
 /// for another one, for an invalid cluster or root, for times without a common unit whose table would be too large, and for
-/// plans that are too long to list. Nodes of one rank each are planned as the plain machine is, or better.
+/// plans that are too long to list. Nodes of one rank each are planned as the plain machine is.
 /// Equal nodes: local(r) needs no table of size P where there are very many ranks, whatever the collective. A broadcast of several items,
 /// a scatter, a gather and the exchanges are lists where those are short and finish earlier. On unequal nodes a broadcast, the exchanges and several
 /// items are always lists, and so are exchanges and all-reduces with leaders.

@@ -21,6 +21,12 @@ Time kitem_bound(const LogP& machine, std::int64_t k);
 inline constexpr const char* kCountingBound =
     "counting: a step moves no more messages than there are holders or receivers";
 
+/// What all ranks are busy with, and how long they wait for their first item, shared out among them (items.md, Theorem 16).
+Time kitem_work_bound(const LogP& machine, std::int64_t k);
+
+/// The better of the two.
+Bound least_kitem_time(const LogP& machine, std::int64_t k);
+
 /// The bound for schedules in which the root sends each item once: lambda + B(P-1) + (k-1) max(g, o).
 Time kitem_single_sending_bound(const LogP& machine, std::int64_t k);
 

@@ -13,10 +13,15 @@ constexpr std::int64_t kMostEvents = 2'000'000;
 constexpr std::int64_t kMostOwnEvents = 10'000'000;
 
 /// The first time from `t` on that is `gap` away from all begins.
-std::int64_t apart(const std::set<std::int64_t>& begins, std::int64_t t, std::int64_t gap) {
-  if (gap == 0) return t;
-  for (auto next = begins.upper_bound(t - gap); next != begins.end() && *next < t + gap; ++next) t = *next + gap;
+std::int64_t apart(const std::vector<std::int64_t>& begins, std::int64_t t, std::int64_t gap) {
+  if (gap == 0 || begins.empty() || begins.back() + gap <= t) return t;
+  auto next = std::upper_bound(begins.begin(), begins.end(), t - gap);
+  for (; next != begins.end() && *next < t + gap; ++next) t = *next + gap;
   return t;
+}
+
+void insert(std::vector<std::int64_t>& begins, std::int64_t t) {
+  begins.insert(std::upper_bound(begins.begin(), begins.end(), t), t);
 }
 
 }  // namespace
@@ -48,25 +53,28 @@ Timetable::Timetable(const Cluster& cluster, const Problem& problem, std::int64_
 
 Time Timetable::fit(Rank rank, Time earliest, Time length) const {
   if (length == Time{0}) return earliest;  // what takes no time fits anywhere (rule 4)
-  const auto& busy = processor(rank).busy;
+  const std::vector<Span>& busy = processor(rank).busy;
   std::int64_t t = earliest.ticks;
-  auto next = busy.upper_bound(t);
-  if (next != busy.begin()) t = std::max(t, std::prev(next)->second);
-  for (; next != busy.end() && next->first < t + length.ticks; ++next) t = next->second;
+  auto next = std::upper_bound(busy.begin(), busy.end(), t, [](std::int64_t at, const Span& s) { return at < s.end; });
+  for (; next != busy.end() && next->begin < t + length.ticks; ++next) t = next->end;
   return Time{t};
 }
 
 void Timetable::book(Rank rank, Time begin, Time length) {
   if (length == Time{0}) return;
-  auto& busy = processor(rank).busy;  // neighbours become one: a full day is stepped over at once
-  std::int64_t from = begin.ticks, to = (begin + length).ticks;
-  auto next = busy.lower_bound(from);
-  if (next != busy.end() && next->first == to) {
-    to = next->second;
-    next = busy.erase(next);
+  std::vector<Span>& busy = processor(rank).busy;  // neighbours become one: a full day is stepped over at once
+  const Span span{begin.ticks, (begin + length).ticks};
+  auto next = std::upper_bound(busy.begin(), busy.end(), span.begin,
+                               [](std::int64_t at, const Span& s) { return at < s.begin; });
+  const bool joins_next = next != busy.end() && next->begin == span.end;
+  if (next != busy.begin() && std::prev(next)->end == span.begin) {
+    std::prev(next)->end = joins_next ? next->end : span.end;
+    if (joins_next) busy.erase(next);
+  } else if (joins_next) {
+    next->begin = span.begin;
+  } else {
+    busy.insert(next, span);
   }
-  if (next != busy.begin() && std::prev(next)->second == from) std::prev(next)->second = to;
-  else busy.emplace_hint(next, from, to);
 }
 
 Time Timetable::end_of_send(Rank from, Rank to, Time earliest) const {
@@ -88,8 +96,12 @@ Time Timetable::send(Rank from, Rank to, const Part& part, Time earliest) {
   const LogP& m = schedule_.machine;
   const Time end = end_of_send(from, to, earliest);
   const Time begin = end - m.lambda(), there = end - m.o;
-  for (Begins* begins : {&processor(from).sends, &adapter(from).sends}) begins->insert(begin.ticks);
-  for (Begins* begins : {&processor(to).receptions, &adapter(to).receptions}) begins->insert(there.ticks);
+  insert(processor(from).sends, begin.ticks);
+  insert(processor(to).receptions, there.ticks);
+  if (nodes().gamma > Time{0}) {
+    insert(adapter(from).sends, begin.ticks);
+    insert(adapter(to).receptions, there.ticks);
+  }
   book(from, begin, m.o);
   book(to, there, m.o);
   schedule_.sends.push_back({begin, from, to, part});

@@ -4,8 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <set>
 #include <string_view>
 #include <vector>
 
@@ -52,9 +50,13 @@ class Timetable {
   Schedule schedule(Time bound) &&;
 
  private:
-  using Begins = std::set<std::int64_t>;
+  // Sorted: what is booked mostly comes last, or nearly so.
+  using Begins = std::vector<std::int64_t>;
+  struct Span {
+    std::int64_t begin, end;
+  };
   struct Processor {
-    std::map<std::int64_t, std::int64_t> busy;  ///< begin → end
+    std::vector<Span> busy;  ///< apart from each other
     Begins sends, receptions;
   };
   struct Adapter {

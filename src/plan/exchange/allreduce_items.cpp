@@ -62,8 +62,8 @@ Time turn_after(const LogP& machine, Time finish) {
 Bound allreduce_items_bound(const LogP& machine, std::int64_t items) {
   Bound bound = allreduce_bound(machine);
   if (machine.P < 2) return bound;
-  if (const Time time = kitem_bound(machine, items); time > bound.time)
-    bound = {time, fmt::format("to each rank it is a reduction; {}", kCountingBound)};
+  if (const Bound reduction = least_kitem_time(machine, items); reduction.time > bound.time)
+    bound = {reduction.time, fmt::format("to each rank it is a reduction; {}", reduction.source)};
   // Every item takes 2(P-1) messages, so some rank sends this often, and some rank has this many sends and receptions.
   const std::int64_t messages = checked_multiply(2 * (machine.P - 1), items, "the number of messages");
   const std::int64_t sends = divide_up(messages, machine.P);

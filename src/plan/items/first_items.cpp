@@ -54,7 +54,8 @@ PlanPtr stream_window(const LogP& machine, StreamPtr stream, std::int64_t items)
   if (items < 1 || items > 2'000'000'000) throw Error("items={} is out of range: 1..2000000000", items);
   const Problem problem{.kind = Kind::broadcast, .root = {static_cast<std::int32_t>(stream->root())}, .items = items};
   const std::int64_t last = stream->delay().ticks + items - 1 - step.L;
-  Claim claim{last * step.step + machine.lambda(), kitem_bound(machine, items), kCountingBound,
+  const Bound bound = least_kitem_time(machine, items);
+  Claim claim{last * step.step + machine.lambda(), bound.time, bound.source,
               "the first items of a stream: " + stream->claim().construction};
   if (!machine.is_postal()) claim.construction += fmt::format(", in steps of {} ticks", step.step.ticks);
   return std::make_shared<FirstItems>(machine, problem, std::move(claim), std::move(stream), step);

@@ -43,7 +43,7 @@ bool has_merged(std::int64_t M, std::int64_t L) {
 /// Plans at the counting bound of the postal machine behind `step`; nothing where no construction is known.
 class AtTheBound {
  public:
-  AtTheBound(const LogP& machine, const Problem& problem, const PostalStep& step, Time bound,
+  AtTheBound(const LogP& machine, const Problem& problem, const PostalStep& step, const Bound& bound,
              const KitemOptions& options)
       : machine_(machine), problem_(problem), step_(step), bound_(bound), M_(machine.P - 1), options_(options) {}
 
@@ -101,7 +101,7 @@ class AtTheBound {
 
   Claim claim(std::int64_t last, std::string construction) const {
     if (!machine_.is_postal()) construction += fmt::format(", in steps of {} ticks", step_.step.ticks);
-    return {last * step_.step + machine_.lambda(), bound_, kCountingBound, std::move(construction)};
+    return {last * step_.step + machine_.lambda(), bound_.time, bound_.source, std::move(construction)};
   }
 
   Rank rank(int receiver) const {
@@ -112,7 +112,7 @@ class AtTheBound {
   const LogP& machine_;
   const Problem& problem_;
   PostalStep step_;
-  Time bound_;
+  const Bound& bound_;
   std::int64_t M_;
   const KitemOptions& options_;
 };
@@ -120,11 +120,11 @@ class AtTheBound {
 }  // namespace
 
 PlanPtr kitem(const LogP& machine, std::int64_t k, Rank root, const KitemOptions& options) {
-  const Time bound = kitem_bound(machine, k);
+  const Bound bound = least_kitem_time(machine, k);
   const Problem problem{.kind = Kind::broadcast, .root = root, .items = k};
   validate(problem, machine);
   if (machine.P == 1) return nothing_to_do(machine, problem);
-  PlanPtr best = repeated_tree(machine, problem, bound, kCountingBound, false);
+  PlanPtr best = repeated_tree(machine, problem, bound, false);
   for (const PostalStep& step : postal_steps(machine)) {
     PlanPtr plan = AtTheBound(machine, problem, step, bound, options).plan();
     // Within L steps of the bound wherever the stream meets its own.
@@ -151,13 +151,14 @@ Time quick_kitem_time(const LogP& machine, std::int64_t k) {
 /// A broadcast backwards in time (items.md, Theorem 15).
 PlanPtr kitem_reduce(const LogP& machine, std::int64_t k, Rank root, bool commutative, const KitemOptions& options) {
   if (k == 1) return reduce(machine, root, commutative);
-  const Time bound = kitem_bound(machine, k);
+  Bound bound = least_kitem_time(machine, k);
   const Problem problem{.kind = Kind::reduce, .root = root, .items = k, .commutative = commutative};
   validate(problem, machine);
   const std::string reversed = "a reduction run backwards is a broadcast; ";
   // Subtrees of kernels are no intervals of ranks; those of the universal tree are.
   if (!commutative && machine.P > 2) {
-    return repeated_tree(machine, problem, bound, reversed + "counting", true);
+    bound.source = reversed + bound.source;
+    return repeated_tree(machine, problem, bound, true);
   }
   PlanPtr forward = kitem(machine, k, root, options);
   Claim claim = forward->claim();

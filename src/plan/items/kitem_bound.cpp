@@ -56,6 +56,19 @@ Time kitem_bound(const LogP& machine, std::int64_t k) {
   return shape.lambda + Time{low};
 }
 
+Time kitem_work_bound(const LogP& machine, std::int64_t k) {
+  require(machine, k);
+  const std::int64_t busy = saturating_multiply(k, 2 * machine.o.ticks), waits = (machine.L + machine.o).ticks;
+  const std::int64_t all = saturating_multiply(machine.P - 1, saturating_add(busy, waits));
+  return Time{all / machine.P + (all % machine.P > 0 ? 1 : 0)};
+}
+
+Bound least_kitem_time(const LogP& machine, std::int64_t k) {
+  const Time counting = kitem_bound(machine, k), work = kitem_work_bound(machine, k);
+  if (work > counting) return {work, "the work of all ranks together"};
+  return {counting, kCountingBound};
+}
+
 /// items.md, Theorem 3.
 Time kitem_single_sending_bound(const LogP& machine, std::int64_t k) {
   require(machine, k);

@@ -11,11 +11,10 @@
 namespace chasqui::plan {
 namespace {
 
-/// The root has r children: it needs rG for its sends, and any other rank at most a reception and r-1 sends.
+/// The root needs it for its sends, and it is enough for all others (items.md, Theorem 17). REQUIRES P >= 2.
 Time distance(const LogP& machine) {
   const UniversalTree tree(broadcast_shape(machine), machine.P);
-  const std::int64_t r = std::max<std::int64_t>(1, tree.root().children);
-  return Time{std::max(r * machine.gap().ticks, (r - 1) * machine.gap().ticks + 2 * machine.o.ticks)};
+  return tree.root().children * machine.gap();
 }
 
 class RepeatedPlan final : public Plan {
@@ -60,10 +59,9 @@ Time repeated_tree_finish(const LogP& machine, std::int64_t k) {
   return Time{checked_add(once.ticks, more, "k-item broadcast")};
 }
 
-PlanPtr repeated_tree(const LogP& machine, const Problem& problem, Time bound, std::string bound_source,
-                      bool reversed) {
+PlanPtr repeated_tree(const LogP& machine, const Problem& problem, const Bound& bound, bool reversed) {
   PlanPtr once = reversed ? reduce(machine, problem.root, problem.commutative) : broadcast(machine, problem.root);
-  Claim claim{repeated_tree_finish(machine, problem.items), bound, std::move(bound_source),
+  Claim claim{repeated_tree_finish(machine, problem.items), bound.time, bound.source,
               reversed ? "universal tree reversed, once per item" : "universal tree, once per item"};
   return std::make_shared<RepeatedPlan>(machine, problem, std::move(claim), std::move(once), distance(machine));
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Who must hear of whom, as a formula for one finish time: in a barrier everybody of everybody. What is sent or published carries all
 // that its rank knows by then, so a message is a pair of ranks and a tick, and what it tells follows. An all-reduce or a scan, whose
-// messages carry less, takes at least as long.
+// messages carry less, takes at least as long. On a board that takes no time two ranks could hear of somebody from each other. There a
+// publication tells only what its rank knows from messages, and of itself: all of its node can read that at once.
 #include <algorithm>
 #include <utility>
 
@@ -51,22 +52,27 @@ class HearingOnCluster final : public FormulaSearch {
     for (const Telling& telling : tellings_) {
       if (solver.value(telling.happens)) told.push_back(telling);
     }
-    std::sort(told.begin(), told.end(), [](const Telling& a, const Telling& b) { return a.end < b.end; });
-    std::vector<std::vector<std::uint32_t>> known(static_cast<std::size_t>(T_ + 1));  // by tick and rank
+    std::sort(told.begin(), told.end(), [&](const Telling& a, const Telling& b) {
+      return std::pair(a.end, on_board(a)) < std::pair(b.end, on_board(b));
+    });
+    // By tick and rank: what it knows, and what a board may tell of that.
+    std::vector<std::uint32_t> at_first;
+    for (std::int64_t r = 0; r < P_; ++r) at_first.push_back(bit(r));
+    std::vector<std::vector<std::uint32_t>> known(static_cast<std::size_t>(T_ + 1), at_first), publishable = known;
+    const bool in_no_time = free_board(cluster_);
     std::vector<Message> all;
     std::size_t next = 0;
-    for (std::int64_t t = 0; t <= T_; ++t) {
-      std::vector<std::uint32_t>& now = known[static_cast<std::size_t>(t)];
-      if (t > 0) now = known[static_cast<std::size_t>(t - 1)];
-      for (std::int64_t r = 0; t == 0 && r < P_; ++r) now.push_back(bit(r));
-      for (; next < told.size() && told[next].end == t; ++next) {
+    for (std::size_t t = 0; t <= static_cast<std::size_t>(T_); ++t) {
+      if (t > 0) known[t] = known[t - 1], publishable[t] = publishable[t - 1];
+      for (; next < told.size() && told[next].end == static_cast<std::int64_t>(t); ++next) {
         const Telling& telling = told[next];
-        const std::uint32_t tells =
-            known[static_cast<std::size_t>(telling.begin)][static_cast<std::size_t>(telling.from)];
-        std::uint32_t& hears = now[static_cast<std::size_t>(telling.to)];
-        const std::uint32_t news = tells & ~hears;
+        const bool board = on_board(telling);
+        const auto from = static_cast<std::size_t>(telling.from), to = static_cast<std::size_t>(telling.to);
+        const std::uint32_t tells = (board ? publishable : known)[static_cast<std::size_t>(telling.begin)][from];
+        const std::uint32_t news = tells & ~(board ? known : publishable)[t][to];
         if (news == 0) continue;
-        hears |= news;
+        known[t][to] |= tells;
+        if (!board || !in_no_time) publishable[t][to] |= tells;
         Message& message = message_of(all, telling);
         message.known = tells;
         message.news |= news;
@@ -186,24 +192,39 @@ class HearingOnCluster final : public FormulaSearch {
   /// Who knows of `about` when: itself from the start, all who must in the end, and others from a telling on by one who knew.
   void spread(Cnf& cnf, std::int64_t about, const std::vector<Telling>& tellings) const {
     const auto at = [&](std::int64_t r, std::int64_t t) { return static_cast<std::size_t>(r * (T_ + 1) + t); };
-    std::vector<Literal> knows(static_cast<std::size_t>(P_ * (T_ + 1)));
-    for (Literal& literal : knows) literal = cnf.fresh();
-    std::vector<std::vector<Literal>> told(knows.size());
+    const auto fresh = [&] {
+      std::vector<Literal> literals(static_cast<std::size_t>(P_ * (T_ + 1)));
+      for (Literal& literal : literals) literal = cnf.fresh();
+      return literals;
+    };
+    const std::vector<Literal> knows = fresh();
+    const bool in_no_time = free_board(cluster_);
+    const std::vector<Literal> by_message = in_no_time ? fresh() : knows;  // what a board may tell
+    std::vector<std::vector<Literal>> told(knows.size()), sent(knows.size());
     for (const Telling& telling : tellings) {
       const Literal tells = cnf.fresh();
       cnf.clause({-tells, telling.happens});
-      cnf.clause({-tells, knows[at(telling.from, telling.begin)]});
+      const std::vector<Literal>& source = on_board(telling) ? by_message : knows;
+      cnf.clause({-tells, source[at(telling.from, telling.begin)]});
       told[at(telling.to, telling.end)].push_back(tells);
+      if (!on_board(telling)) sent[at(telling.to, telling.end)].push_back(tells);
     }
-    for (std::int64_t r = 0; r < P_; ++r) {
-      cnf.clause({r == about ? knows[at(r, 0)] : -knows[at(r, 0)]});
-      if (must_hear(r, about)) cnf.clause({knows[at(r, T_)]});
-      for (std::int64_t t = 1; t <= T_; ++t) {
-        std::vector<Literal> why = told[at(r, t)];
-        why.insert(why.end(), {-knows[at(r, t)], knows[at(r, t - 1)]});
+    /// Literal t needs one of why[t], or literal t - 1.
+    const auto begins_with = [&](const std::vector<Literal>& has, const std::vector<std::vector<Literal>>& whys,
+                                 std::int64_t r) {
+      for (std::int64_t t = 0; t <= T_; ++t) {
+        std::vector<Literal> why = whys[at(r, t)];
+        why.push_back(-has[at(r, t)]);
+        if (t > 0) why.push_back(has[at(r, t - 1)]);
         cnf.clause(why);
-        cnf.clause({-knows[at(r, t - 1)], knows[at(r, t)]});
+        if (t > 0) cnf.clause({-has[at(r, t - 1)], has[at(r, t)]});
       }
+    };
+    for (std::int64_t r = 0; r < P_; ++r) {
+      if (must_hear(r, about)) cnf.clause({knows[at(r, T_)]});
+      if (r == about) continue;
+      begins_with(knows, told, r);
+      if (in_no_time) begins_with(by_message, sent, r);
     }
   }
 

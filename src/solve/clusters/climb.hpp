@@ -42,6 +42,13 @@ class FormulaSearch : public ClusterSearch {
 
 using ClusterSearchPtr = std::unique_ptr<ClusterSearch>;
 
+// Of a cluster on which everything is tried.
+inline constexpr std::int64_t kMostRanks = 16;
+inline constexpr std::int64_t kMostClusterTicks = 100;
+
+/// What one rank has, all of its node can have at the same tick.
+inline bool free_board(const Cluster& cluster) { return cluster.nodes.publish + cluster.nodes.read == Time{0}; }
+
 /// How many messages may enter a node, of a reduction how many may leave it.
 enum class NodeEntries { any, one };
 

@@ -36,7 +36,12 @@ void ClusterPorts::message(Literal sent, Rank from, Rank to, std::int64_t begin)
   add(kReceives, to, begin + (cluster_.base.L + cluster_.base.o).ticks, sent);
 }
 
-/// One literal for all that begins at a tick; at most one thing of a kind does.
+std::array<std::int64_t, ClusterPorts::kDoings> ClusterPorts::lasts() const {
+  const std::int64_t o = cluster_.base.o.ticks;
+  return {o, o, cluster_.nodes.publish.ticks, cluster_.nodes.read.ticks};
+}
+
+/// One literal for all that begins at a tick; at most one thing of a kind does, unless it takes no time (rule 4).
 std::vector<std::array<ClusterPorts::Begins, ClusterPorts::kDoings>> ClusterPorts::begins(Cnf& cnf) const {
   std::vector<std::array<Begins, kDoings>> all(events_.size());
   for (std::size_t rank = 0; rank < events_.size(); ++rank) {
@@ -45,7 +50,7 @@ std::vector<std::array<ClusterPorts::Begins, ClusterPorts::kDoings>> ClusterPort
       for (std::size_t t = 0; t < static_cast<std::size_t>(ticks_); ++t) {
         const std::vector<Literal>& events = events_[rank][kind][t];
         if (events.empty()) continue;
-        at_most_one(cnf, events);
+        if (kind == kSends || kind == kReceives || lasts()[kind] > 0) at_most_one(cnf, events);
         const Literal begins = all[rank][kind][t] = cnf.fresh();
         for (const Literal event : events) cnf.clause({-event, begins});
       }
@@ -56,8 +61,8 @@ std::vector<std::array<ClusterPorts::Begins, ClusterPorts::kDoings>> ClusterPort
 
 void ClusterPorts::rules(Cnf& cnf) const {
   const std::vector<std::array<Begins, kDoings>> begins = this->begins(cnf);
-  const std::int64_t o = cluster_.base.o.ticks, G = cluster_.base.gap().ticks, gamma = cluster_.nodes.gamma.ticks;
-  const std::array<std::int64_t, kDoings> lasts{o, o, cluster_.nodes.publish.ticks, cluster_.nodes.read.ticks};
+  const std::int64_t G = cluster_.base.gap().ticks, gamma = cluster_.nodes.gamma.ticks;
+  const std::array<std::int64_t, kDoings> lasts = this->lasts();
   for (std::size_t rank = 0; rank < begins.size(); ++rank) {
     for (const Doing port : {kSends, kReceives}) exclude(cnf, begins[rank][port], begins[rank][port], 1, G - 1);
     for (std::size_t a = 0; a < kDoings; ++a) {

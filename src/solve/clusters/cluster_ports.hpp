@@ -28,6 +28,7 @@ class ClusterPorts {
   enum Doing : std::size_t { kSends, kReceives, kPublishes, kReads, kDoings };
   using Begins = std::vector<Literal>;  ///< by tick: something of a kind begins at a rank; 0: it cannot
 
+  std::array<std::int64_t, kDoings> lasts() const;  ///< how long a rank is busy with each
   void add(Doing doing, Rank rank, std::int64_t begin, Literal event);
   std::vector<std::array<Begins, kDoings>> begins(Cnf& cnf) const;
 

@@ -2,6 +2,8 @@
 // All-reduce and scan as a formula for one finish time. A message or a publication carries the fold of one interval of contributions,
 // around the end of the rank order where operands may be reordered. For each rank and interval: `sends`, `publishes` and `reads`
 // by tick, `got` (by a message or a reading that has ended) and `can` (tiled by what was got and the rank's own contribution).
+// On a board that takes no time two ranks could make a fold from each other's. There a rank publishes only its own contribution and
+// what messages brought it: all of its node can read that at once, and tile it as it could.
 #include <tuple>
 #include <utility>
 
@@ -61,7 +63,7 @@ class FoldsOnCluster final : public FormulaSearch {
     }
     ClusterPorts ports(cluster_, T_ + 1);
     send_messages(cnf, ports);
-    use_boards(cnf, ports);
+    use_boards(cnf, ports, free_board(cluster_) ? brought(cnf) : can_);
     ports.rules(cnf);
     for (std::int64_t r = 0; r < P_; ++r) {
       tile(cnf, r);
@@ -95,7 +97,24 @@ class FoldsOnCluster final : public FormulaSearch {
     }
   }
 
-  void use_boards(Cnf& cnf, ClusterPorts& ports) {
+  /// By rank, interval and tick: its own contribution, or a message brought it by then. REQUIRES that only messages arrive so far.
+  std::vector<Literal> brought(Cnf& cnf) const {
+    std::vector<Literal> all(can_.size());
+    for (std::int64_t r = 0; r < P_; ++r) {
+      for (std::size_t i = 0; i < intervals_.size(); ++i) {
+        for (std::int64_t t = 0; t <= T_; ++t) {
+          std::vector<Literal> why = arrives_[at(r, i, t)];
+          why.push_back(-(all[at(r, i, t)] = cnf.fresh()));
+          if (t > 0) why.push_back(all[at(r, i, t - 1)]);
+          if (intervals_[i] != Interval{r, 1}) cnf.clause(why);
+        }
+      }
+    }
+    return all;
+  }
+
+  /// `may`: what a rank may publish.
+  void use_boards(Cnf& cnf, ClusterPorts& ports, const std::vector<Literal>& may) {
     const std::int64_t publish = cluster_.nodes.publish.ticks, read = cluster_.nodes.read.ticks;
     publications_.clear();
     readings_.clear();
@@ -106,7 +125,7 @@ class FoldsOnCluster final : public FormulaSearch {
           const Literal published = cnf.fresh(), before = std::exchange(there, cnf.fresh());
           publications_.push_back({published, from, from, i, u - publish});
           ports.publication(published, rank(from), u - publish);
-          cnf.clause({-published, can_[at(from, i, u - publish)]});
+          cnf.clause({-published, may[at(from, i, u - publish)]});
           if (before == 0) cnf.clause({-there, published});
           else cnf.clause({-there, published, before});
           for (std::int64_t to = 0; to < P_; ++to) {

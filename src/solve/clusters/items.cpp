@@ -3,6 +3,8 @@
 // and `reads` on the board. A rank gets an item once, by a message or a reading; it publishes an item once, for all its readers.
 // A reduce-scatter is sought backwards in time: an all-gather in which a publication has one reader, publishing and reading exchanged
 // (docs/clusters.md, Theorem 17); there a rank publishes an item once for each reader. So is a reduction, as a broadcast.
+// On a board that takes no time two ranks could have an item from each other, and from nobody else. There only those publish an item that
+// own it or got it by a message: whoever had it first in a node is one of them, and all others can read it there just as early.
 #include <map>
 #include <tuple>
 
@@ -100,13 +102,15 @@ class ItemsOnCluster final : public FormulaSearch {
         cnf.clause({had(r, 0)});
         continue;
       }
-      cnf.clause({-had(r, 0)});
       get(cnf, item, r, had);
       if (wants(r, item)) cnf.clause({had(r, T_)});
     }
     for (const auto& [event, sent] : of(sends_, item)) cnf.clause({-sent, had(std::get<1>(event), std::get<3>(event))});
-    for (const auto& [event, published] : of(publishes_, item))
-      cnf.clause({-published, had(std::get<1>(event), std::get<3>(event))});
+    const std::vector<std::vector<Literal>> entered = free_board(cluster_) ? enter(cnf, item) : has;
+    for (const auto& [event, published] : of(publishes_, item)) {
+      const auto [i, by, reader, t] = event;
+      cnf.clause({-published, entered[static_cast<std::size_t>(by)][static_cast<std::size_t>(t)]});
+    }
     for (const auto& [event, read] : of(reads_, item)) {
       const auto [i, from, reader, t] = event;
       std::vector<Literal> published{-read};
@@ -134,12 +138,35 @@ class ItemsOnCluster final : public FormulaSearch {
     add(sends_, cluster_.base.lambda().ticks);
     add(reads_, cluster_.nodes.read.ticks);
     at_most_one(cnf, brings);
-    for (std::int64_t t = 1; t <= T_; ++t) {
-      std::vector<Literal> why{-had(r, t), had(r, t - 1)};
-      for (const Literal literal : arrives[static_cast<std::size_t>(t)]) why.push_back(literal);
+    for (std::int64_t t = 0; t <= T_; ++t) {
+      std::vector<Literal> why = arrives[static_cast<std::size_t>(t)];
+      why.push_back(-had(r, t));
+      if (t > 0) why.push_back(had(r, t - 1));
       cnf.clause(why);
-      cnf.clause({-had(r, t - 1), had(r, t)});
+      if (t > 0) cnf.clause({-had(r, t - 1), had(r, t)});
     }
+  }
+
+  /// By rank, literal t: it owns the item, or a message brought it by tick t.
+  std::vector<std::vector<Literal>> enter(Cnf& cnf, std::int64_t item) const {
+    std::vector<std::vector<std::vector<Literal>>> why(
+        static_cast<std::size_t>(P_), std::vector<std::vector<Literal>>(static_cast<std::size_t>(T_ + 1)));
+    for (const auto& [event, sent] : of(sends_, item)) {
+      const auto [i, from, to, t] = event;
+      why[static_cast<std::size_t>(to)][static_cast<std::size_t>(t + cluster_.base.lambda().ticks)].push_back(sent);
+    }
+    std::vector<std::vector<Literal>> entered(static_cast<std::size_t>(P_));
+    for (std::int64_t r = 0; r < P_; ++r) {
+      std::vector<Literal>& at = entered[static_cast<std::size_t>(r)];
+      for (std::vector<Literal>& literals : why[static_cast<std::size_t>(r)]) {
+        const Literal now = cnf.fresh();
+        literals.push_back(-now);
+        if (!at.empty()) literals.push_back(at.back());
+        if (r != owner(item)) cnf.clause(literals);
+        at.push_back(now);
+      }
+    }
+    return entered;
   }
 
   void publish_once(Cnf& cnf, std::int64_t item) {

@@ -4,30 +4,57 @@
 // sought backwards in time: a broadcast that publishes for one reader at a time, publishing and reading exchanged. It is a tree, and a
 // schedule once its ranks have names for which all that is folded are intervals.
 #include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <unordered_set>
 
+#include "chasqui/base/error.hpp"
 #include "solve/clusters/climb.hpp"
 #include "solve/clusters/interval_names.hpp"
 
 namespace chasqui::solve {
 namespace {
 
+/// Ticks from now: a state is a short text.
+using Ticks = std::int8_t;
+constexpr std::int64_t kTooLong = kMostClusterTicks + 1;  ///< what takes longer makes no difference
+static_assert(kTooLong <= std::numeric_limits<Ticks>::max());
+
 /// A rank, with times counted from now. Who receives or reads has the item and is busy until then.
 struct RankState {
   bool informed = false;
-  int busy = 0;  ///< so long
-  int next = 0;  ///< until it may send again
-  int told = 0;  ///< backwards: until it may publish again
+  Ticks busy = 0;  ///< so long
+  Ticks next = 0;  ///< until it may send again
+  Ticks told = 0;  ///< backwards: until it may publish again
   friend auto operator<=>(const RankState&, const RankState&) = default;
 };
 
+/// A few of something in their order, copied without asking for memory: states are copied all the time.
+template <typename T>
+class Few {
+ public:
+  void push_back(const T& value) { all_[count_++] = value; }
+  void resize(std::size_t count) { count_ = count; }
+  std::size_t size() const { return count_; }
+  T& operator[](std::size_t i) { return all_[i]; }
+  auto begin() { return all_.begin(); }
+  auto end() { return all_.begin() + static_cast<std::ptrdiff_t>(count_); }
+  auto begin() const { return all_.begin(); }
+  auto end() const { return all_.begin() + static_cast<std::ptrdiff_t>(count_); }
+
+ private:
+  std::array<T, kMostRanks> all_{};
+  std::size_t count_ = 0;
+};
+
 struct NodeState {
-  int adapter = 0;              ///< until the node may send again
-  int published = -1;           ///< until something is on the board; -1: nobody has published
-  Rank publisher{};             ///< who did
-  std::vector<int> receptions;  ///< begins that lie less than gamma back or ahead
-  std::vector<RankState> ranks;
+  Ticks adapter = 0;      ///< until the node may send again
+  Ticks published = -1;   ///< until something is on the board; -1: nobody has published
+  Rank publisher{};       ///< who did
+  Few<Ticks> receptions;  ///< begins that lie less than gamma back or ahead; a rank receives once
+  Few<RankState> ranks;
 };
 
 /// Backwards: one rank publishes, and another one of its node reads as soon as it can.
@@ -40,17 +67,19 @@ class OneItem final : public ClusterSearch {
  public:
   OneItem(const Cluster& cluster, Rank root, bool backwards, NodeEntries entries)
       : cluster_(cluster), root_(root), backwards_(backwards), entries_(entries) {
-    lambda_ = static_cast<int>(cluster.base.lambda().ticks);
-    gap_ = static_cast<int>(cluster.base.gap().ticks);
-    overhead_ = static_cast<int>(cluster.base.o.ticks);
-    flight_ = static_cast<int>((cluster.base.L + cluster.base.o).ticks);
-    gamma_ = static_cast<int>(cluster.nodes.gamma.ticks);
-    publish_ = static_cast<int>(cluster.nodes.publish.ticks);
-    read_ = static_cast<int>(cluster.nodes.read.ticks);
+    const auto ticks = [](Time time) { return static_cast<Ticks>(std::min(time.ticks, kTooLong)); };
+    lambda_ = ticks(cluster.base.lambda());
+    gap_ = ticks(cluster.base.gap());
+    overhead_ = ticks(cluster.base.o);
+    flight_ = ticks(cluster.base.L + cluster.base.o);
+    gamma_ = ticks(cluster.nodes.gamma);
+    publish_ = ticks(cluster.nodes.publish);
+    read_ = ticks(cluster.nodes.read);
     if (backwards) std::swap(publish_, read_);
   }
 
   Verdict within(Time T, const Stop& stop) override {
+    CHASQUI_CHECK(cluster_.base.P <= kMostRanks && T <= Time{kMostClusterTicks}, "{}", to_string(cluster_));
     stop_ = &stop;
     stopped_ = false;
     failed_.clear();
@@ -96,13 +125,13 @@ class OneItem final : public ClusterSearch {
   }
 
   static std::string key_of(const NodeState& node) {
-    std::vector<RankState> ranks = node.ranks;
+    Few<RankState> ranks = node.ranks;
     std::sort(ranks.begin(), ranks.end());
-    std::vector<int> receptions = node.receptions;
+    Few<Ticks> receptions = node.receptions;
     std::sort(receptions.begin(), receptions.end());
     std::string key{static_cast<char>(node.adapter), static_cast<char>(node.published),
                     static_cast<char>(receptions.size())};
-    for (const int begin : receptions) key += static_cast<char>(begin);
+    for (const Ticks begin : receptions) key += static_cast<char>(begin);
     for (const RankState& r : ranks)
       key += {static_cast<char>(r.informed), static_cast<char>(r.busy), static_cast<char>(r.next),
               static_cast<char>(r.told)};
@@ -115,21 +144,13 @@ class OneItem final : public ClusterSearch {
     bool complete = true;
     const std::size_t readings = found_.readings.size();
     for (std::size_t node = 0; node < nodes.size(); ++node) {
-      for (std::size_t i = 0; i < nodes[node].ranks.size(); ++i) {
-        RankState& r = nodes[node].ranks[i];
-        if (r.informed) continue;
-        if (nodes[node].published == 0 && read_ <= left) {
-          r = {true, read_, read_};
-          found_.readings.push_back({now(left), rank(node, i), nodes[node].publisher, {0, 1}});
-        } else {
-          complete = false;
-        }
-      }
+      if (nodes[node].published == 0 && read_ <= left) read_published(nodes, node, left);
+      complete = complete && !has_uninformed(nodes[node]);
     }
     if (complete) return !backwards_ || becomes_schedule();
     bool done = false;
     const int nameless = nameless_;
-    if (left >= std::min(lambda_, read_ + (publish_ > 0 ? 1 : 0))) {
+    if (left >= std::min<int>(lambda_, read_ + (publish_ > 0 ? 1 : 0))) {
       std::vector<std::string> parts;
       for (const NodeState& node : nodes) parts.push_back(key_of(node));
       std::sort(parts.begin(), parts.end());
@@ -173,11 +194,30 @@ class OneItem final : public ClusterSearch {
     nodes[node].publisher = rank(node, i);
     if (overhead_ > 0) nodes[node].ranks[i].busy = publish_;
     found_.publications.push_back({now(left), rank(node, i), {0, 1}});
-    // A send without overhead fits beside a publication.
-    if (act(nodes, node, overhead_ > 0 ? i + 1 : i, left)) return true;
+    const std::size_t readings = found_.readings.size();
+    if (publish_ == 0) read_published(nodes, node, left);
+    if (act(nodes, node, next_to_act(i), left)) return true;
+    found_.readings.resize(readings);
     found_.publications.pop_back();
     nodes[node] = saved;
     return false;
+  }
+
+  /// All ranks of the node that lack the item read it.
+  void read_published(std::vector<NodeState>& nodes, std::size_t node, int left) {
+    for (std::size_t i = 0; i < nodes[node].ranks.size(); ++i) {
+      RankState& r = nodes[node].ranks[i];
+      if (r.informed) continue;
+      r = {true, read_, read_};
+      found_.readings.push_back({now(left), rank(node, i), nodes[node].publisher, {0, 1}});
+    }
+  }
+
+  /// Who acts after rank i has published. A send without overhead fits beside a publication, any send beside one that takes no time; and where
+  /// reading takes none either, all of the node have the item now.
+  std::size_t next_to_act(std::size_t i) const {
+    if (publish_ + read_ == 0) return 0;
+    return overhead_ > 0 && publish_ > 0 ? i + 1 : i;
   }
 
   /// Publishes for one reader, who is idle until then.
@@ -186,12 +226,13 @@ class OneItem final : public ClusterSearch {
                                    [](const RankState& r) { return !r.informed; });
     if (whom == nodes[node].ranks.end()) return false;
     const NodeState saved = nodes[node];
-    *whom = {true, publish_ + read_, publish_ + read_, publish_ + read_};
+    const auto told = static_cast<Ticks>(publish_ + read_);
+    *whom = {true, told, told, told};
     nodes[node].ranks[i].told = publish_;
     if (overhead_ > 0) nodes[node].ranks[i].busy = publish_;
     const auto place = static_cast<std::size_t>(whom - nodes[node].ranks.begin());
     tellings_.push_back({now(left), rank(node, i), rank(node, place)});
-    if (act(nodes, node, overhead_ > 0 ? i + 1 : i, left)) return true;
+    if (act(nodes, node, next_to_act(i), left)) return true;
     tellings_.pop_back();
     nodes[node] = saved;
     return false;
@@ -206,7 +247,7 @@ class OneItem final : public ClusterSearch {
           std::find_if(target.ranks.begin(), target.ranks.end(), [](const RankState& r) { return !r.informed; });
       if (whom == target.ranks.end() || (entries_ == NodeEntries::one && has_informed(target))) continue;
       const bool close = std::any_of(target.receptions.begin(), target.receptions.end(),
-                                     [&](int begin) { return std::abs(begin - flight_) < gamma_; });
+                                     [&](Ticks begin) { return std::abs(begin - flight_) < gamma_; });
       std::string key = key_of(target);
       if (close || std::find(tried.begin(), tried.end(), key) != tried.end()) continue;
       tried.push_back(std::move(key));
@@ -256,15 +297,18 @@ class OneItem final : public ClusterSearch {
 
   std::vector<NodeState> after_one_tick(std::vector<NodeState> nodes) const {
     for (NodeState& node : nodes) {
-      node.adapter = std::max(0, node.adapter - 1);
+      const auto pass = [](Ticks& ticks) { ticks = std::max<Ticks>(1, ticks) - 1; };
+      pass(node.adapter);
       if (node.published > 0) --node.published;
-      for (int& begin : node.receptions) --begin;
+      for (Ticks& begin : node.receptions) --begin;
       // Sends from now on are received after flight_ ticks or more.
-      std::erase_if(node.receptions, [&](int begin) { return flight_ - begin >= gamma_; });
+      const auto gone = [&](Ticks begin) { return flight_ - begin >= gamma_; };
+      const auto kept = std::remove_if(node.receptions.begin(), node.receptions.end(), gone);
+      node.receptions.resize(static_cast<std::size_t>(kept - node.receptions.begin()));
       for (RankState& r : node.ranks) {
-        r.busy = std::max(0, r.busy - 1);
-        r.next = std::max(0, r.next - 1);
-        r.told = std::max(0, r.told - 1);
+        pass(r.busy);
+        pass(r.next);
+        pass(r.told);
       }
     }
     return nodes;
@@ -275,7 +319,8 @@ class OneItem final : public ClusterSearch {
   bool backwards_;  ///< a reduction
   NodeEntries entries_;
   const Stop* stop_ = nullptr;
-  int lambda_, gap_, overhead_, flight_, gamma_, publish_, read_, horizon_ = 0;
+  Ticks lambda_, gap_, overhead_, flight_, gamma_, publish_, read_;
+  int horizon_ = 0;
   std::unordered_set<std::string> failed_;  ///< states from which not all can be informed in time
   std::uint64_t visited_ = 0;
   bool stopped_ = false;
