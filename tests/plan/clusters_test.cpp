@@ -73,6 +73,7 @@ RC_GTEST_PROP(Clusters, PlansAreLegalOnRandomClusters, ()) {
     RC_FAIL(to_string(it.cluster) + " " + std::string(to_string(it.problem.kind)) + " root " +
             std::to_string(it.problem.root.index) + ": " + plan->claim().construction + "\n" + to_string(report));
   RC_ASSERT(plan->claim().bound <= plan->claim().finish);
+  RC_ASSERT(report.finish == plan->claim().finish);
   RC_ASSERT(schedule.nodes == it.cluster.nodes);
 }
 
@@ -342,6 +343,45 @@ TEST(Clusters, AMillionNodesAnswerForOneRank) {
       }
     }
   }
+}
+
+RC_GTEST_PROP(Clusters, LeadersReduceForTheirNodes, ()) {
+  Any it = any();
+  it.problem = {.kind = *rc::gen::element(Kind::allreduce, Kind::barrier)};
+  it.problem.commutative = it.problem.kind == Kind::barrier || any_of(0, 1) == 0;
+  const PlanPtr plan = on_cluster(it.cluster, it.problem, Lanes::leaders);
+  const Report report = verify(plan->schedule());
+  if (!report.legal()) RC_FAIL(to_string(it.cluster) + "\n" + to_string(report));
+  RC_ASSERT(report.finish == plan->claim().finish);
+  expect_local_forms_equal_schedule(*plan);
+  RC_ASSERT(on_cluster(it.cluster, it.problem)->claim().finish <= plan->claim().finish);
+}
+
+/// No list of ranks is made, of equal nodes or of others.
+TEST(Clusters, LeadersOfTenMillionNodesAnswerForOneRank) {
+  Cluster unequal = cluster(9'999'999, 100, logp(28, 2, 6), 1, 2, 2);
+  unequal.nodes.add(7);
+  unequal.base.P += 7;
+  for (const Cluster& c : {cluster(10'000'000, 100, logp(28, 2, 6), 1, 2, 2), unequal}) {
+    for (const Problem& problem : {Problem{.kind = Kind::allreduce}, Problem{.kind = Kind::barrier},
+                                   Problem{.kind = Kind::allreduce, .commutative = false}}) {
+      const PlanPtr plan = on_cluster(c, problem, Lanes::leaders);
+      LogP leaders = c.base;
+      leaders.P = c.nodes.count();
+      EXPECT_EQ(plan->claim().finish, allreduce(leaders)->claim().finish + Time{BoardFold(c.nodes, 100).time() + 4});
+      for (std::int64_t step = 0; step < 500; ++step) {
+        const auto node = static_cast<std::int32_t>(step * 19999);
+        const LocalForm form = plan->local(Rank{100 * node});
+        const Send& last = form.sends.back();
+        ASSERT_EQ(form.publications.size(), 1U);
+        ASSERT_EQ(form.publications.back().part, (Part{0, static_cast<std::int32_t>(c.base.P)}));
+        ASSERT_EQ(plan->local(last.to).receives.back(), last) << node;
+        ASSERT_EQ(plan->local(Rank{100 * node + 5}).readings.back().from, Rank{100 * node});
+      }
+    }
+  }
+  const PlanPtr lanes = on_cluster(unequal, {.kind = Kind::allreduce});
+  EXPECT_LE(lanes->claim().finish, on_cluster(unequal, {.kind = Kind::allreduce}, Lanes::leaders)->claim().finish);
 }
 
 /// clusters.md, Theorem 23: at most (n-2)·read late, and with two ranks a node optimal.
