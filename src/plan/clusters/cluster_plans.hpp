@@ -28,7 +28,9 @@ inline LocalForm in_order(LocalForm form) {
 }
 
 PlanPtr broadcast_on_cluster(const Cluster& cluster, Rank root, Lanes lanes);
-/// Along a tree of all nodes (clusters.md, Theorem 5). REQUIRES equal nodes, and the tree of their spread_shape.
+/// A tree of all nodes as if all were as large as the largest; in a coarser unit where the times are fine (clusters.md, Lemma 32).
+Spread one_entry_tree(const Cluster& cluster, Lanes lanes);
+/// Along it (clusters.md, Theorem 5). REQUIRES equal nodes.
 PlanPtr one_entry_broadcast(const Cluster& cluster, Rank root, Lanes lanes, const Bound& bound, Spread tree);
 PlanPtr reduce_on_cluster(const Cluster& cluster, Rank root, bool commutative, Lanes lanes);
 /// All-reduce, and the barrier, which carries the same.

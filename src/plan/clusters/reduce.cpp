@@ -153,7 +153,7 @@ Bound cluster_reduce_bound(const Cluster& cluster) {
 
 PlanPtr reduce_on_cluster(const Cluster& cluster, Rank root, bool commutative, Lanes lanes) {
   const Bound bound = cluster_reduce_bound(cluster);
-  Spread tree(coarser(reduce_shape(cluster), Rounding::up), cluster.nodes.count(), lanes == Lanes::leaders);
+  Spread tree = tree_of_nodes(reduce_shape(cluster), cluster.nodes.count(), lanes == Lanes::leaders);
   return std::make_shared<ClusterReduce>(
       cluster, root, commutative,
       Claim{Time{0}, bound.time, bound.source,
