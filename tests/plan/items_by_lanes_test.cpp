@@ -61,6 +61,27 @@ RC_GTEST_PROP(ItemsByLanes, RepeatedIsLegal, ()) {
   expect_good(*repeated_on_cluster(it.cluster, it.problem, it.lanes, {Time{0}, "none"}), it);
 }
 
+/// Where a tree in a coarser unit is repeated, messages arrive earlier than it has them.
+RC_GTEST_PROP(ItemsByLanes, RepeatedIsLegalInFineTicks, ()) {
+  AnyItems it = any_items();
+  if (any_of(0, 1) == 0) {  // a node that passes an item on may have more to do with it than the root's
+    const LogP fast = logp(any_of(0, 2), any_of(1, 3), any_of(1, 8));
+    it = {cluster(any_of(2, 6), 3, fast, 0, any_of(0, fast.lambda().ticks), 0), items(3)};
+  }
+  it.cluster = in_fine_ticks(it.cluster);
+  expect_good(*repeated_on_cluster(it.cluster, it.problem, it.lanes, {Time{0}, "none"}), it);
+}
+
+/// Five milliseconds, in nanoseconds.
+TEST(ItemsByLanes, NanosecondsArePlanned) {
+  const Cluster c = cluster(100'000, 16, logp(5'000'000, 317, 911), 97, 53, 31);
+  for (const auto& [k, most_above] : {std::pair{2, 0.04}, std::pair{30, 0.53}}) {
+    const Claim claim = on_cluster(c, items(k))->claim();
+    EXPECT_LE(claim.bound, claim.finish);
+    EXPECT_LE(static_cast<double>(claim.gap().ticks), most_above * static_cast<double>(claim.bound.ticks)) << k;
+  }
+}
+
 /// Where messages are fast and gaps long, a node that passes an item on has more to do with it than the root's.
 TEST(ItemsByLanes, RepeatedIsLegalWhereTheRootIsNotBusiest) {
   for (std::int64_t L = 0; L <= 2; ++L) {

@@ -21,7 +21,7 @@ enum class Lanes {
 /// plans that are too long to list. Nodes of one rank each are planned as the plain machine is.
 /// Equal nodes: local(r) needs no table of size P where there are very many ranks, whatever the collective. A broadcast of several items,
 /// a scatter, a gather and the exchanges are lists where those are short and finish earlier. On unequal nodes a broadcast, the exchanges and several
-/// items are always lists, and so are exchanges and all-reduces with leaders.
+/// items are always lists, and so are exchanges with leaders.
 PlanPtr on_cluster(const Cluster& cluster, const Problem& problem, Lanes lanes = Lanes::all);
 
 /// No legal broadcast of one item takes less on this cluster (clusters.md, Theorem 4, clusters.md, Theorem 5 and clusters.md, Theorem 6).

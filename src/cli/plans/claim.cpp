@@ -9,6 +9,8 @@ namespace chasqui::cli {
 namespace {
 
 constexpr std::size_t kClaimColumn = 14;
+constexpr std::size_t kMostRows = 100'000;  ///< of a rank that are printed; of more those at the ends
+constexpr std::size_t kEndRows = 10;
 
 std::string carried(const plan::Plan& plan, const Send& send) {
   if (plan.problem().kind == Kind::alltoall) return fmt::format("item {}", send.item_number());
@@ -87,19 +89,31 @@ std::string local_text(const plan::Plan& plan, const LocalForm& local, const Out
   std::string text;
   if (plan.problem().kind == Kind::sum) text += fmt::format("operands      {}\n", local.operands);
   text += "\n" + out.bold(fmt::format("     {:>15} {:>20} {:>11}  {}", "begin", "available", "rank", "carries")) + "\n";
+  const std::size_t rows = local.receives.size() + local.sends.size() + local.adds.size() + local.publications.size() +
+                           local.readings.size();
+  std::size_t before = 0;
+  const auto left_out = [&] {  // of a table that nobody reads row by row
+    const std::size_t row = before++;
+    if (rows <= kMostRows || row < kEndRows || row >= rows - kEndRows) return false;
+    if (row == kEndRows) text += fmt::format("...  {} more rows: --json has them all\n", rows - 2 * kEndRows);
+    return true;
+  };
   const auto row = [&](const Send& send, Time time, const char* direction, Rank other) {
+    if (left_out()) return;
     text += fmt::format("{:<4} {:>15} {:>20} {:>11}  {}\n", direction, time.ticks, available(machine, send).ticks,
                         other.index, carried(plan, send));
   };
   for (const Send& send : local.receives) row(send, reception_begin(machine, send), "from", send.from);
   for (const Send& send : local.sends) row(send, send.begin, "to", send.to);
   for (const Add& add : local.adds) {
+    if (left_out()) continue;
     const bool own = add.from == local.rank;
     text += fmt::format("add  {:>15} {:>20} {:>11}  {}\n", add.begin.ticks, add.begin.ticks + add.count, add.from.index,
                         own ? fmt::format("{} operands of its own", add.count) : "the value received");
   }
   const auto board = [&](const char* what, Time begin, Time length, const std::string& other, const Part& part,
                          const Part& second) {
+    if (left_out()) return;
     text += fmt::format("{:<4} {:>15} {:>20} {:>11}  {}\n", what, begin.ticks, (begin + length).ticks, other,
                         carried(plan, {begin, {}, {}, part, second}));
   };

@@ -18,7 +18,7 @@ std::string claim_text(const plan::Plan& plan, const Output& out);
 /// {"collective", "machine", "problem", "finish", "bound", "optimal", "gap", "bound_source", "construction"}
 std::string claim_json(const plan::Plan& plan);
 
-/// The sends, receptions and additions of one rank as a table.
+/// The sends, receptions and additions of one rank as a table; of a very long one its ends.
 std::string local_text(const plan::Plan& plan, const LocalForm& local, const Output& out);
 /// The claim, and {"rank", "sends", "receives"} (sum: "operands", "adds") of one rank.
 std::string local_json(const plan::Plan& plan, const LocalForm& local);

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: MIT
 // All-reduce and barrier: by windows of nodes (windows.hpp), or by leaders where that is faster.
-#include "chasqui/plan/allreduce.hpp"
-
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -16,17 +12,11 @@
 namespace chasqui::plan {
 namespace {
 
-constexpr std::int64_t kMostListedRanks = 200'000;  ///< ranks of a leader scheme that is compared with
-
 class ClusterExchange final : public Plan {
  public:
   ClusterExchange(const Cluster& cluster, const Problem& problem, Claim claim, Exchange exchange)
       : Plan(cluster, problem, std::move(claim)), exchange_(std::move(exchange)),
-        places_(static_cast<std::size_t>(nodes_.largest())) {
-    for (const Nodes::Run& run : nodes_.runs) {
-      if (std::none_of(folds_.begin(), folds_.end(), [&](const auto& fold) { return fold.first == run.size; }))
-        folds_.emplace_back(run.size, BoardFold(nodes_, run.size));
-    }
+        places_(static_cast<std::size_t>(nodes_.largest())), folds_(cluster.nodes) {
     for (std::size_t i = 0; i < exchange_.messages.size(); ++i) {
       at(exchange_.messages[i].from).sends.push_back(i);
       at(exchange_.messages[i].to).receives.push_back(i);
@@ -99,9 +89,7 @@ class ClusterExchange final : public Plan {
       }
       return;
     }
-    const auto same = [&](const auto& fold) { return fold.first == size; };
-    const BoardFold& fold = std::find_if(folds_.begin(), folds_.end(), same)->second;
-    fold.events(first, first, local, publications, readings);
+    folds_.of(size).events(first, first, local, publications, readings);
     const Part own{static_cast<std::int32_t>(first), static_cast<std::int32_t>(size)};
     if (local == 0) {
       publications.push_back({exchange_.folded, self, own});
@@ -128,43 +116,8 @@ class ClusterExchange final : public Plan {
 
   Exchange exchange_;
   std::vector<Place> places_;
-  std::vector<std::pair<std::int64_t, BoardFold>> folds_;  ///< by size of the node
+  BoardFolds folds_;
 };
-
-/// One rank a node folds its node, takes part in the all-reduce of N ranks, and publishes the result.
-Schedule by_leaders(const Cluster& cluster, const Problem& problem, Time bound) {
-  const Nodes& nodes = cluster.nodes;
-  LogP leaders = cluster.base;
-  leaders.P = nodes.count();
-  const Schedule between = allreduce(leaders, problem.commutative)->schedule();
-  Schedule s{cluster.base, problem, {}, bound, {}, {}, {}, {}, {}, nodes};
-  const Time folded{BoardFold(nodes, nodes.largest()).time()};
-  const auto leader = [&](Rank node) { return Rank{static_cast<std::int32_t>(nodes.first_rank(node.index))}; };
-  for (const Send& send : between.sends) {
-    Send scaled{send.begin + folded, leader(send.from), leader(send.to), {}};
-    const auto scale = [&](const Part& part) {
-      return part.len == 0 ? Part{} : node_parts(nodes, problem, part.lo, part.len).first;
-    };
-    scaled.part = scale(send.part);
-    scaled.second = scale(send.second);
-    s.sends.push_back(scaled);
-  }
-  const Time done = folded + (nodes.count() == 1 ? Time{0} : between.finish);
-  for (std::int64_t node = 0; node < nodes.count(); ++node) {
-    const std::int64_t size = nodes.size(node), first = nodes.first_rank(node);
-    if (size == 1) continue;
-    const BoardFold fold(nodes, size);
-    for (std::int64_t i = 0; i < size; ++i) fold.events(first, first, i, s.publications, s.readings);
-    const Part all{0, static_cast<std::int32_t>(cluster.base.P)};
-    const Rank from{static_cast<std::int32_t>(first)};
-    s.publications.push_back({done, from, all});
-    for (std::int64_t i = 1; i < size; ++i)
-      s.readings.push_back({done + nodes.publish, Rank{static_cast<std::int32_t>(first + i)}, from, all});
-  }
-  normalise(s);
-  s.finish = actual_finish(s);
-  return s;
-}
 
 }  // namespace
 
@@ -209,16 +162,10 @@ std::vector<std::vector<WindowPiece>> node_windows(std::int64_t N, const std::ve
 PlanPtr allreduce_on_cluster(const Cluster& cluster, const Problem& problem, Lanes lanes) {
   Bound bound = cluster_broadcast_bound(cluster);
   if (Bound reduce = cluster_reduce_bound(cluster); reduce.time > bound.time) bound = std::move(reduce);
-  const bool listed = cluster.base.P <= kMostListedRanks;
-  if (lanes == Lanes::leaders && !listed)
-    throw Error("{} ranks are too many to list for leaders (at most {}): ask for fewer nodes", cluster.base.P,
-                kMostListedRanks);
+  PlanPtr leaders = allreduce_by_leaders(cluster, problem, bound);
+  if (lanes == Lanes::leaders) return leaders;
   Exchange exchange = best_exchange(cluster);
-  if (listed) {
-    Schedule leaders = by_leaders(cluster, problem, bound.time);
-    if (lanes == Lanes::leaders || leaders.finish <= exchange.finish)
-      return std::make_shared<ListedClusterPlan>(std::move(leaders), bound.source, "leaders: one rank a node talks");
-  }
+  if (leaders->claim().finish <= exchange.finish) return leaders;
   const Claim claim{exchange.finish, bound.time, bound.source, exchange.how};
   return std::make_shared<ClusterExchange>(cluster, problem, claim, std::move(exchange));
 }

@@ -54,4 +54,11 @@ void BoardFold::events(std::int64_t first, std::int64_t leader, std::int64_t pla
   }
 }
 
+BoardFolds::BoardFolds(const Nodes& nodes) {
+  for (const Nodes::Run& run : nodes.runs) {
+    const BoardFold& fold = folds_.try_emplace(run.size, nodes, run.size).first->second;
+    time_ = std::max(time_, fold.time());
+  }
+}
+
 }  // namespace chasqui::plan

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One item to all ranks of a cluster: every node is entered once and sends on by its lanes (clusters.md, Theorem 5).
 #include <algorithm>
+#include <map>
 #include <queue>
 #include <tuple>
 
@@ -105,15 +106,13 @@ std::int64_t first_pause(const SpreadShape& shape, std::int64_t label, const std
 }
 
 /// Late nodes get a message for each rank instead of a publication (clusters.md, Theorem 6). Nothing where that does not work out
-/// in T ticks.
-PlanPtr mixed(const Cluster& cluster, Rank root, const Bound& bound, std::int64_t T) {
+/// in T ticks. The tree counts ranks.
+PlanPtr mixed(const Cluster& cluster, Rank root, const Bound& bound, const Spread& tree, std::int64_t T) {
   const Nodes& nodes = cluster.nodes;
   const std::int64_t n = nodes.largest(), N = nodes.count();
-  SpreadShape shape = spread_shape(cluster, n);
+  const SpreadShape& shape = tree.shape();
   const std::int64_t board = shape.publish + shape.read;
-  shape.late_ranks = n;
-  const Spread tree(shape, 4 * n * N, false, T);
-  if (tree.time() != T || tree.count(T) < n * N) return nullptr;
+  if (tree.count(T) < n * N) return nullptr;
   std::vector<Entry> entries{{}};
   std::vector<std::size_t> early, late;
   for (std::size_t i = 0; i < entries.size(); ++i) {
@@ -177,6 +176,24 @@ PlanPtr mixed(const Cluster& cluster, Rank root, const Bound& bound, std::int64_
                                              fmt::format("lanes; {} nodes are entered once, {} by every rank", A, M));
 }
 
+/// The earliest of them that ends before `finish`, or one of many times that were tried. REQUIRES a bound of lambda or more.
+PlanPtr earliest_mixed(const Cluster& cluster, Rank root, const Bound& bound, Time finish) {
+  constexpr std::int64_t kMostTried = 4096, kMostTimes = std::int64_t{1} << 18U;
+  const std::int64_t n = cluster.nodes.largest(), horizon = finish.ticks - 1;
+  SpreadShape ranks = spread_shape(cluster, n);
+  ranks.late_ranks = n;
+  if (bound.time >= finish || (horizon - ranks.lambda) / common_unit(ranks) > kMostTimes) return nullptr;
+  try {
+    const Spread tree(ranks, 4 * n * cluster.nodes.count(), false, horizon);
+    const std::int64_t times = divide_up((finish - bound.time).ticks, tree.unit());
+    for (std::int64_t T = bound.time.ticks; T <= tree.time(); T += tree.unit() * divide_up(times, kMostTried)) {
+      if (PlanPtr plan = mixed(cluster, root, bound, tree, T)) return plan;
+    }
+  } catch (const TableTooLong&) {
+  }
+  return nullptr;
+}
+
 /// Unequal nodes: the largest node that is left takes the earliest entry.
 class UnequalBroadcast {
  public:
@@ -194,13 +211,24 @@ class UnequalBroadcast {
     for (const auto& [size, other] : others) order_.emplace_back(-size, other);
   }
 
-  /// The first horizon that is long enough, from T on.
-  Schedule plan(std::int64_t T) {
-    while (!fits(T)) ++T;
-    return schedule();
+  Schedule plan() {
+    const SpreadShape exact = spread_shape(cluster_, cluster_.nodes.largest());
+    return in_short_tables(exact, [&](std::int64_t step) {
+      tables_.clear();
+      shape_ = rounded(exact, step, Rounding::up);
+      const Spread if_all_were_largest(shape_, cluster_.nodes.count(), lanes_ == Lanes::leaders);
+      std::int64_t T = if_all_were_largest.time(), later = if_all_were_largest.unit();
+      for (std::int64_t tried = 1; !fits(T); ++tried, T += later) {
+        if (tried % kHorizonsTried == 0) later *= 2;
+      }
+      return schedule();
+    });
   }
 
  private:
+  static constexpr std::int64_t kMany = std::int64_t{1} << 40U;  ///< more nodes than there can be
+  static constexpr std::int64_t kHorizonsTried = 64;
+
   struct Entered {
     std::int64_t label = 0;
     Habit habit;
@@ -208,17 +236,17 @@ class UnequalBroadcast {
     std::int64_t parent_lane = 0;
   };
 
+  SpreadShape shape(std::int64_t size) const {
+    SpreadShape node = shape_;
+    node.lanes = size;
+    return node;
+  }
+
   const Spread& table(std::int64_t size, std::int64_t T) {
-    for (auto& [known, spread] : tables_) {
-      if (known == size && spread.time() >= T) return spread;
-    }
-    std::int64_t wanted = cluster_.nodes.count();
-    for (;; wanted = saturating_multiply(wanted, 2)) {
-      Spread spread(spread_shape(cluster_, size), wanted, lanes_ == Lanes::leaders);
-      if (spread.time() < T) continue;
-      std::erase_if(tables_, [&](const auto& entry) { return entry.first == size; });
-      return tables_.emplace_back(size, std::move(spread)).second;
-    }
+    const auto known = tables_.find(size);
+    if (known != tables_.end() && known->second.time() >= T) return known->second;
+    const std::int64_t longer = T + shape(size).lambda / 4;
+    return tables_.insert_or_assign(size, Spread(shape(size), kMany, lanes_ == Lanes::leaders, longer)).first->second;
   }
 
   bool fits(std::int64_t T) {
@@ -230,7 +258,7 @@ class UnequalBroadcast {
       bool operator>(const Send& b) const { return std::tie(begin, from, lane) > std::tie(b.begin, b.from, b.lane); }
     };
     std::priority_queue<Send, std::vector<Send>, std::greater<>> open;
-    const std::int64_t lambda = cluster_.base.lambda().ticks;
+    const std::int64_t lambda = shape_.lambda;
     for (std::size_t next = 0; next < order_.size(); ++next) {
       Entered& now = entered_[next];
       if (next > 0) {
@@ -242,7 +270,7 @@ class UnequalBroadcast {
       }
       const std::int64_t size = order_[next].first, left = T - now.label;
       now.habit = table(size, T).habit(left);
-      Turns turns(spread_shape(cluster_, size), now.habit);
+      Turns turns(shape(size), now.habit);
       std::size_t made = 0;
       while (turns.begin(made) <= left - lambda && made < order_.size()) ++made;
       for (std::int64_t lane = 0; lane < now.habit.lanes; ++lane) {
@@ -263,7 +291,7 @@ class UnequalBroadcast {
   Schedule schedule() const {
     const Nodes& nodes = cluster_.nodes;
     Schedule s{cluster_.base, {.kind = Kind::broadcast, .root = root_}, {}, {}, {}, {}, {}, {}, {}, nodes};
-    const std::int64_t lambda = cluster_.base.lambda().ticks;
+    const std::int64_t lambda = shape_.lambda;
     std::vector<std::int64_t> last_own(order_.size(), -1);
     for (std::size_t i = 1; i < order_.size(); ++i) {
       const Entered& e = entered_[i];
@@ -275,7 +303,7 @@ class UnequalBroadcast {
       if (order_[i].first < 2) continue;
       std::int64_t begin = entered_[i].label;
       if (entered_[i].habit.lanes >= 2) {
-        begin += inform_begin(spread_shape(cluster_, order_[i].first), entered_[i].habit);
+        begin += inform_begin(shape(order_[i].first), entered_[i].habit);
       } else if (last_own[i] >= 0) {
         begin = last_own[i] + cluster_.base.o.ticks;
       }
@@ -294,7 +322,8 @@ class UnequalBroadcast {
   Lanes lanes_;
   std::vector<std::pair<std::int64_t, std::int64_t>> order_;  ///< size and node, in the order of their entries
   std::vector<Entered> entered_;
-  std::vector<std::pair<std::int64_t, Spread>> tables_;  ///< by size
+  SpreadShape shape_{};                    ///< of the largest nodes, in the unit that is tried
+  std::map<std::int64_t, Spread> tables_;  ///< by size
 };
 
 const char* who_sends(Lanes lanes) {
@@ -305,8 +334,10 @@ const char* who_sends(Lanes lanes) {
 
 std::int64_t nodes_entered(const Cluster& cluster, Time T) {
   validate(cluster);
-  const Spread spread(spread_shape(cluster, cluster.nodes.largest()), cluster.nodes.count());
-  return spread.count(std::min(T.ticks, spread.time()));
+  const SpreadShape shape = spread_shape(cluster, cluster.nodes.largest());
+  const std::int64_t N = cluster.nodes.count();
+  if (T >= Time{Spread(shape, N).time()}) return N;
+  return Spread(shape, N, false, std::max(T.ticks, shape.lambda)).count(T.ticks);
 }
 
 Bound cluster_broadcast_bound(const Cluster& cluster) {
@@ -314,8 +345,8 @@ Bound cluster_broadcast_bound(const Cluster& cluster) {
   const std::int64_t n = nodes.largest(), N = nodes.count();
   const Time board = nodes.publish + nodes.read;
   if (N == 1) return {n == 1 ? Time{0} : board, n == 1 ? "one processor" : "one node: somebody must publish"};
-  const SpreadShape shape = coarser(spread_shape(cluster, n), Rounding::down);
-  const Time entered{Spread(shape, N).time()};
+  const SpreadShape shape = spread_shape(cluster, n);
+  const Time entered{least_time(shape, N)};
   Bound bound{entered, "no more nodes can be entered"};
   if (const std::int64_t least = nodes.smallest(); least >= 2) {
     const Time apart{saturating_multiply(least - 1, nodes.gamma.ticks)};
@@ -325,10 +356,14 @@ Bound cluster_broadcast_bound(const Cluster& cluster) {
   if (nodes.uniform() && n >= 2 && bound.time < entered + board) {
     SpreadShape ranks = shape;
     ranks.late_ranks = n;
-    const Time informed{Spread(ranks, saturating_multiply(n, N)).time()};
+    const Time informed{least_time(ranks, saturating_multiply(n, N))};
     if (informed > bound.time) bound = {informed, "no more ranks can be informed"};
   }
   return bound;
+}
+
+Spread one_entry_tree(const Cluster& cluster, Lanes lanes) {
+  return tree_of_nodes(spread_shape(cluster, cluster.nodes.largest()), cluster.nodes.count(), lanes == Lanes::leaders);
 }
 
 PlanPtr one_entry_broadcast(const Cluster& cluster, Rank root, Lanes lanes, const Bound& bound, Spread tree) {
@@ -348,20 +383,14 @@ PlanPtr broadcast_on_cluster(const Cluster& cluster, Rank root, Lanes lanes) {
     if (nodes.count() > kMostListedNodes)
       throw Error("{} unequal nodes are too many to list (at most {}): make them equal", nodes.count(),
                   kMostListedNodes);
-    Schedule schedule =
-        UnequalBroadcast(cluster, root, lanes)
-            .plan(Spread(spread_shape(cluster, nodes.largest()), nodes.count(), lanes == Lanes::leaders).time());
+    Schedule schedule = UnequalBroadcast(cluster, root, lanes).plan();
     schedule.bound = bound.time;
     return std::make_shared<ListedClusterPlan>(std::move(schedule), bound.source,
                                                std::string(who_sends(lanes)) + ", the largest first");
   }
-  const SpreadShape exact = spread_shape(cluster, nodes.largest()), shape = coarser(exact, Rounding::up);
-  Spread tree(shape, nodes.count(), lanes == Lanes::leaders);
-  PlanPtr plan = one_entry_broadcast(cluster, root, lanes, bound, std::move(tree));
-  if (lanes == Lanes::all && nodes.largest() >= 2 && cluster.base.P <= kMostMixed && shape == exact) {
-    for (Time T = bound.time; T < plan->claim().finish; T += Time{1}) {
-      if (PlanPtr better = mixed(cluster, root, bound, T.ticks)) return better;
-    }
+  PlanPtr plan = one_entry_broadcast(cluster, root, lanes, bound, one_entry_tree(cluster, lanes));
+  if (lanes == Lanes::all && nodes.largest() >= 2 && cluster.base.P <= kMostMixed) {
+    if (PlanPtr better = earliest_mixed(cluster, root, bound, plan->claim().finish)) return better;
   }
   return plan;
 }

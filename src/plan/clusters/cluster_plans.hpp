@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -27,11 +28,15 @@ inline LocalForm in_order(LocalForm form) {
 }
 
 PlanPtr broadcast_on_cluster(const Cluster& cluster, Rank root, Lanes lanes);
-/// Along a tree of all nodes (clusters.md, Theorem 5). REQUIRES equal nodes, and the tree of their spread_shape.
+/// A tree of all nodes as if all were as large as the largest; in a coarser unit where the times are fine (clusters.md, Lemma 32).
+Spread one_entry_tree(const Cluster& cluster, Lanes lanes);
+/// Along it (clusters.md, Theorem 5). REQUIRES equal nodes.
 PlanPtr one_entry_broadcast(const Cluster& cluster, Rank root, Lanes lanes, const Bound& bound, Spread tree);
 PlanPtr reduce_on_cluster(const Cluster& cluster, Rank root, bool commutative, Lanes lanes);
 /// All-reduce, and the barrier, which carries the same.
 PlanPtr allreduce_on_cluster(const Cluster& cluster, const Problem& problem, Lanes lanes);
+/// One rank a node folds its node, takes part in the all-reduce of N ranks, and publishes the result.
+PlanPtr allreduce_by_leaders(const Cluster& cluster, const Problem& problem, const Bound& bound);
 
 PlanPtr scatter_on_cluster(const Cluster& cluster, Rank root, Lanes lanes);
 PlanPtr gather_on_cluster(const Cluster& cluster, Rank root, Lanes lanes);
@@ -75,6 +80,20 @@ class BoardFold {
   Time publish_, read_;
   std::int64_t size_, time_ = 0;
   std::optional<UniversalTree> tree_;  ///< nothing where reading is free: then the leader reads all at once
+};
+
+/// One for each size of node.
+class BoardFolds {
+ public:
+  explicit BoardFolds(const Nodes& nodes);
+
+  std::int64_t time() const { return time_; }  ///< when the leaders of all nodes have the contributions of their nodes
+  /// REQUIRES that a node has this size.
+  const BoardFold& of(std::int64_t size) const { return folds_.at(size); }
+
+ private:
+  std::map<std::int64_t, BoardFold> folds_;
+  std::int64_t time_ = 0;
 };
 
 }  // namespace chasqui::plan

@@ -147,7 +147,7 @@ class ItemsByClasses final : public Plan {
         std::max({cluster.base.gap().ticks, lanes * gamma, lanes * cluster.nodes.read.ticks, std::int64_t{1}});
     std::vector<std::int64_t> shifts;
     for (std::int64_t lane = 0; lane < lanes; ++lane) shifts.push_back(lane * gamma);
-    return {cluster, std::move(shifts), shortest_step(cluster, least, 1, lanes - 1)};
+    return {cluster, std::move(shifts), short_step(cluster, least, 1, lanes - 1)};
   }
 
   bool brings_more(std::int64_t position) const {

@@ -224,27 +224,27 @@ class Dealt {
 };
 
 /// The steps that are tried for so many lanes: the shortest one, and longer ones in which a message takes fewer of them.
-std::vector<StepLayout> steps_tried(const Cluster& cluster, std::int64_t lanes) {
+std::vector<StepSlots> steps_tried(const Cluster& cluster, std::int64_t lanes) {
   const std::int64_t o = cluster.base.o.ticks, lambda = cluster.base.lambda().ticks, n = cluster.nodes.largest();
   const std::int64_t p = n > 1 ? cluster.nodes.publish.ticks : 0, r = n > 1 ? cluster.nodes.read.ticks : 0;
   const std::int64_t publications = n > 1 ? 1 : 0, readings = n > 1 ? lanes - 1 : 0;
   const std::int64_t least = std::max(
       {cluster.base.gap().ticks, lanes * cluster.nodes.gamma.ticks, o + lanes * p, o + lanes * r, std::int64_t{1}});
-  std::vector<StepLayout> all{shortest_step(cluster, least, publications, readings)};
+  std::vector<StepSlots> all{short_step(cluster, least, publications, readings)};
   for (std::int64_t flight = divide_up(lambda, all.front().length) - 1; flight > 0;
        flight -= std::max<std::int64_t>(1, flight / 4)) {
     const std::int64_t length = divide_up(lambda, flight);
     if (length <= all.back().length) continue;
-    all.push_back(shortest_step(cluster, length, publications, readings));
+    all.push_back(short_step(cluster, length, publications, readings));
   }
   return all;
 }
 
 Dealt best_dealt(const Cluster& cluster, const Problem& problem, std::int64_t lanes) {
   std::optional<Dealt> best;
-  for (StepLayout& step : steps_tried(cluster, lanes)) {
+  for (const StepSlots& step : steps_tried(cluster, lanes)) {
     std::vector<std::int64_t> shifts = shifts_from_home(cluster, lanes, step.length);
-    Dealt dealt(cluster, problem, LaneClock(cluster, std::move(shifts), std::move(step)));
+    Dealt dealt(cluster, problem, LaneClock(cluster, std::move(shifts), step));
     if (!best || dealt.expected() < best->expected()) best.emplace(std::move(dealt));
   }
   return std::move(*best);

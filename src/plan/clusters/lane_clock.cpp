@@ -49,16 +49,12 @@ std::vector<std::int64_t> free_slots(std::vector<InEveryStep> published, std::in
 
 }  // namespace
 
-LaneClock::LaneClock(const Cluster& cluster, std::vector<std::int64_t> shifts, StepLayout step)
-    : shifts_(std::move(shifts)), step_(std::move(step)), n_(cluster.nodes.largest()), o_(cluster.base.o.ticks),
+LaneClock::LaneClock(const Cluster& cluster, std::vector<std::int64_t> shifts, const StepSlots& step)
+    : shifts_(std::move(shifts)), step_(step), n_(cluster.nodes.largest()), o_(cluster.base.o.ticks),
       p_(cluster.nodes.publish.ticks), r_(cluster.nodes.read.ticks), lambda_(cluster.base.lambda().ticks) {
   if (n_ == 1) return;
-  if (o_ == 0) {  // messages are in nobody's way: publish what arrives at once
-    for (std::vector<std::int64_t>* slots : {&step_.publications, &step_.readings}) {
-      for (std::int64_t& slot : *slots) slot = (slot + step_.reception) % length();
-    }
-  }
-  publication_ = p_ > 0 ? step_.publications.front() : modulo(lambda_, length());
+  if (o_ == 0) board_begin_ = step_.receiving.begin;  // messages are in nobody's way: publish what arrives at once
+  publication_ = modulo(p_ > 0 ? board_begin_ + step_.publications.at(0) : lambda_, length());
   wait_to_publish_ = modulo(publication_ - lambda_, length());
 }
 
@@ -86,7 +82,7 @@ std::vector<std::int64_t> LaneClock::last_waits(bool home) const {
 std::vector<std::int64_t> LaneClock::own_slots(std::int64_t lane, bool home) const {
   std::vector<std::int64_t> slots;
   for (std::int64_t i = 0; i + 1 < lanes(); ++i) {
-    const std::int64_t slot = home ? o_ + i * r_ : step_.readings[static_cast<std::size_t>(i)];
+    const std::int64_t slot = home ? o_ + i * r_ : board_begin_ + step_.readings.at(i);
     slots.push_back(modulo(shift(lane) + slot, length()));
   }
   return slots;

@@ -15,7 +15,7 @@ class LaneClock {
  public:
   /// Lane j begins its first step at shifts[j]. REQUIRES that these are gamma apart modulo the step, that a step has room for as many
   /// readings as there are lanes, and a layout with one publication and one reading less, or with none where nodes have one rank.
-  LaneClock(const Cluster& cluster, std::vector<std::int64_t> shifts, StepLayout step);
+  LaneClock(const Cluster& cluster, std::vector<std::int64_t> shifts, const StepSlots& step);
 
   std::int64_t lanes() const { return static_cast<std::int64_t>(shifts_.size()); }
   std::int64_t length() const { return step_.length; }                   ///< of a step
@@ -38,8 +38,9 @@ class LaneClock {
   std::vector<std::int64_t> own_slots(std::int64_t lane, bool home) const;
 
   std::vector<std::int64_t> shifts_;
-  StepLayout step_;
+  StepSlots step_;
   std::int64_t n_, o_, p_, r_, lambda_;
+  std::int64_t board_begin_ = 0;  ///< of the slots for publications and readings in a step
   std::int64_t publication_ = 0, wait_to_publish_ = 0;
 };
 

@@ -23,12 +23,8 @@ class ClusterReduce final : public Plan {
  public:
   ClusterReduce(const Cluster& cluster, Rank root, bool commutative, Claim claim, Spread tree)
       : Plan(cluster, Problem{.kind = Kind::reduce, .root = root, .commutative = commutative}, std::move(claim)),
-        tree_(std::move(tree)), N_(cluster.nodes.count()), root_node_(cluster.nodes.node_of(root)) {
-    for (const Nodes::Run& run : nodes_.runs) {
-      const auto same = [&](const auto& fold) { return fold.first == run.size; };
-      if (std::none_of(folds_.begin(), folds_.end(), same)) folds_.emplace_back(run.size, BoardFold(nodes_, run.size));
-    }
-    for (const auto& fold : folds_) folded_ = std::max(folded_, fold.second.time());
+        tree_(std::move(tree)), N_(cluster.nodes.count()), root_node_(cluster.nodes.node_of(root)),
+        folds_(cluster.nodes), folded_(folds_.time()) {
     claim_.finish = Time{folded_ + tree_.time() - first_event(tree_.root())};
   }
 
@@ -91,10 +87,8 @@ class ClusterReduce final : public Plan {
 
   void fold_events(std::int64_t node, Rank rank, std::vector<Publication>& publications,
                    std::vector<Reading>& readings) const {
-    const std::int64_t size = nodes_.size(node);
-    const auto same = [&](const auto& fold) { return fold.first == size; };
-    std::find_if(folds_.begin(), folds_.end(), same)
-        ->second.events(nodes_.first_rank(node), leader(node), lane_of(rank, node), publications, readings);
+    const BoardFold& fold = folds_.of(nodes_.size(node));
+    fold.events(nodes_.first_rank(node), leader(node), lane_of(rank, node), publications, readings);
   }
 
   /// What an entered node hands to the lane that entered it.
@@ -141,8 +135,8 @@ class ClusterReduce final : public Plan {
 
   Spread tree_;
   std::int64_t N_, root_node_;
-  std::vector<std::pair<std::int64_t, BoardFold>> folds_;  ///< by size of the node
-  std::int64_t folded_ = 0;                                ///< when every node has its own fold
+  BoardFolds folds_;
+  std::int64_t folded_;  ///< when every node has its own fold
 };
 
 }  // namespace
@@ -159,7 +153,7 @@ Bound cluster_reduce_bound(const Cluster& cluster) {
 
 PlanPtr reduce_on_cluster(const Cluster& cluster, Rank root, bool commutative, Lanes lanes) {
   const Bound bound = cluster_reduce_bound(cluster);
-  Spread tree(coarser(reduce_shape(cluster), Rounding::up), cluster.nodes.count(), lanes == Lanes::leaders);
+  Spread tree = tree_of_nodes(reduce_shape(cluster), cluster.nodes.count(), lanes == Lanes::leaders);
   return std::make_shared<ClusterReduce>(
       cluster, root, commutative,
       Claim{Time{0}, bound.time, bound.source,

@@ -26,7 +26,7 @@ struct Activity {
 
 /// So far apart that no rank and no adapter has to do with two items at a time: what the root's node does is looked up, the others have at
 /// least lambda less to do it in.
-Time distance_of_items(const Spread& tree) {
+Time distance_of_items(const Cluster& cluster, const Spread& tree) {
   const SpreadShape& s = tree.shape();
   const Spread::Node root = tree.root();
   const Habit& habit = tree.habit(root.left);
@@ -45,15 +45,18 @@ Time distance_of_items(const Spread& tree) {
   if (s.lanes > 1) {
     const std::int64_t begin = habit.lanes > 1 ? inform_begin(s, habit) : children.empty() ? 0 : last_send + s.overhead;
     first.add(begin, s.publish);
-    others.add(begin + s.publish, s.read);
+    others.add(begin + cluster.nodes.publish.ticks, s.read);
   }
   std::int64_t distance = std::max({adapter.length(), first.length(), others.length()});
   for (const Activity& lane : lanes_sends) distance = std::max(distance, lane.length());
-  // Any other node begins with a reception and sends last 2 lambda before the end; one that does not send has no more to do than the
-  // root, which sends and publishes.
-  const std::int64_t sends = tree.time() - 2 * s.lambda;
-  if (sends < 0) return Time{distance};
-  return Time{std::max({distance, sends + s.gap, sends + 2 * s.overhead + (s.lanes > 1 ? s.publish : 0)})};
+  if (children.empty()) return Time{distance};
+  // Any other node begins with a reception, earlier than the tree has it where the tree's latency is longer than the machine's, and sends
+  // last 2 lambda before the end; then or after the reception it publishes.
+  const std::int64_t early = s.lambda - cluster.base.lambda().ticks, publish = s.lanes > 1 ? s.publish : 0;
+  distance = std::max(distance, early + s.overhead + publish);
+  if (const std::int64_t sends = tree.time() - 2 * s.lambda; sends >= 0)
+    distance = std::max({distance, sends + s.gap, early + sends + 2 * s.overhead + publish});
+  return Time{distance};
 }
 
 class RepeatedItems final : public Plan {
@@ -106,8 +109,8 @@ class RepeatedItems final : public Plan {
 }  // namespace
 
 PlanPtr repeated_on_cluster(const Cluster& cluster, const Problem& problem, Lanes lanes, const Bound& bound) {
-  Spread tree(spread_shape(cluster, cluster.nodes.largest()), cluster.nodes.count(), lanes == Lanes::leaders);
-  const Time distance = distance_of_items(tree);
+  Spread tree = one_entry_tree(cluster, lanes);
+  const Time distance = distance_of_items(cluster, tree);
   PlanPtr once = one_entry_broadcast(cluster, problem.root, lanes, bound, std::move(tree));
   const std::int64_t later = checked_multiply(problem.items - 1, distance.ticks, "a broadcast of several items");
   const Time finish{checked_add(once->claim().finish.ticks, later, "a broadcast of several items")};

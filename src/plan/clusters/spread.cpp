@@ -10,8 +10,33 @@
 namespace chasqui::plan {
 namespace {
 
-constexpr std::size_t kMostTimes = std::size_t{1} << 22U;
+constexpr std::int64_t kMostWork = std::int64_t{1} << 28U;  ///< additions for one table: half a second
+constexpr std::int64_t kSumWork = 64;                       ///< a sum costs at least as much as so many additions
+constexpr std::int64_t kFinest = std::int64_t{1} << 18U;    ///< steps of a lambda where lengths are rounded
 constexpr std::int64_t kMostAlone = 3;  ///< reductions: lane 0 receives at most so many after the lanes have reported
+
+/// Before 2 lambda nobody sends but the lanes of the root, the first one alone until the others can be informed.
+std::int64_t least_time_of_root(const SpreadShape& shape, std::int64_t wanted) {
+  const std::int64_t sends = divide_up(wanted, std::max<std::int64_t>(1, shape.late_ranks)) - 1;
+  if (sends < 1) return 0;
+  const std::int64_t alone = saturating_multiply(sends - 1, shape.gap);
+  const std::int64_t all_lanes = saturating_multiply(divide_up(sends, shape.lanes) - 1, shape.gap);
+  const std::int64_t last = std::max(saturating_multiply(sends - 1, shape.gamma),
+                                     std::min(alone, std::max(all_lanes, shape.publish + shape.read)));
+  return shape.lambda + std::min(shape.lambda, last);
+}
+
+/// How many lanes may be informed; where that is one after another, not all numbers, and none that the adapter makes useless.
+std::vector<std::int64_t> lanes_tried(const SpreadShape& shape) {
+  if (shape.lanes < 2) return {};
+  if (!shape.serial) return {shape.lanes};
+  std::vector<std::int64_t> lanes;
+  for (std::int64_t l = 2; l <= shape.lanes; l += std::max<std::int64_t>(1, l / 4)) {
+    lanes.push_back(l);
+    if (shape.gamma > 0 && l - 1 >= divide_up(shape.gap, shape.gamma)) break;
+  }
+  return lanes;
+}
 
 }  // namespace
 
@@ -21,20 +46,11 @@ SpreadShape spread_shape(const Cluster& cluster, std::int64_t size) {
           cluster.nodes.read.ticks, size};
 }
 
-SpreadShape coarser(const SpreadShape& shape, Rounding rounding) {
-  std::int64_t unit = 0;
-  for (const std::int64_t length : {shape.lambda, shape.gap, shape.overhead, shape.gamma, shape.publish, shape.read})
+std::int64_t common_unit(const SpreadShape& shape) {
+  std::int64_t unit = shape.lambda;
+  for (const std::int64_t length : {shape.gap, shape.overhead, shape.gamma, shape.publish, shape.read})
     unit = std::gcd(unit, length);
-  // A tree is a few latencies high. Where lanes are informed one after another, each time costs a search over their numbers.
-  const std::int64_t finest = shape.serial ? std::int64_t{1} << 12U : std::int64_t{1} << 18U;
-  if (shape.lambda / std::max<std::int64_t>(1, unit) <= finest) return shape;
-  // A gap is never rounded to nothing: a rank would send any number of messages at once.
-  const std::int64_t step = std::min(divide_up(shape.lambda, finest), std::max<std::int64_t>(1, shape.gap));
-  SpreadShape rounded = shape;
-  for (std::int64_t* length :
-       {&rounded.lambda, &rounded.gap, &rounded.overhead, &rounded.gamma, &rounded.publish, &rounded.read})
-    *length = (rounding == Rounding::up ? divide_up(*length, step) : *length / step) * step;
-  return rounded;
+  return unit;
 }
 
 std::int64_t inform_begin(const SpreadShape& shape, const Habit& habit) {
@@ -78,73 +94,109 @@ std::int64_t Turns::begin(std::size_t i) {
   return begins_[i];
 }
 
-std::int64_t Spread::sum(Turns& turns, std::int64_t left) const {
-  const std::int64_t own = shape_.late_ranks > 0 && left >= shape_.publish + shape_.read ? shape_.late_ranks : 1;
-  std::int64_t total = own;
-  for (std::size_t i = 0; total < wanted_; ++i) {
-    const std::int64_t begin = turns.begin(i);
-    if (begin > left - shape_.lambda) break;
-    total += count(left - shape_.lambda - begin);
-  }
+std::size_t Turns::begun(std::int64_t time, std::size_t most) {
+  while (begins_.size() < most && (begins_.empty() || begins_.back() <= time)) extend();
+  const auto end = begins_.begin() + static_cast<std::ptrdiff_t>(std::min(most, begins_.size()));
+  return static_cast<std::size_t>(std::upper_bound(begins_.begin(), end, time) - begins_.begin());
+}
+
+std::int64_t Spread::sum(Turns& turns, std::int64_t left) {
+  const auto begun = [&](std::int64_t time) {
+    return time < 0 ? 0 : turns.begun(time, static_cast<std::size_t>(wanted_));
+  };
+  // Entries with lambda or more left are looked up; of the others there are two kinds at most.
+  const std::int64_t last = left - shape_.lambda;
+  const std::size_t all = begun(last), looked_up = begun(last - shape_.lambda);
+  const std::size_t informed = shape_.late_ranks > 0 ? begun(last - shape_.publish - shape_.read) : looked_up;
+  std::int64_t total = at_once(left) + static_cast<std::int64_t>(all - informed) +
+                       shape_.late_ranks * static_cast<std::int64_t>(informed - looked_up);
+  std::size_t i = 0;
+  for (; i < looked_up && total < wanted_; ++i) total += count_[cell(last - turns.begin(i))];
+  work_ += kSumWork + static_cast<std::int64_t>(i);
   return std::min(total, wanted_);
 }
 
 Spread::Spread(const SpreadShape& shape, std::int64_t wanted, bool only_leaders, std::optional<std::int64_t> horizon)
-    : shape_(shape), wanted_(wanted) {
+    : shape_(shape), wanted_(wanted), unit_(common_unit(shape)), first_(shape.lambda) {
   CHASQUI_CHECK(wanted >= 1 && shape.lanes >= 1, "wanted={} lanes={}", wanted, shape.lanes);
-  unit_ = shape.lambda;
-  for (const std::int64_t length : {shape.gap, shape.overhead, shape.gamma, shape.publish, shape.read})
-    unit_ = std::gcd(unit_, length);
-  std::vector<Turns> undelayed;  // … when lane 0 has made so many sends and more: no habit of more is better
-  const auto number_of = [&](const Habit& habit) {
-    const auto found = std::find(habits_.begin(), habits_.end(), habit);
-    if (found != habits_.end()) return static_cast<std::uint32_t>(found - habits_.begin());
-    habits_.push_back(habit);
-    turns_.emplace_back(shape_, habit);
-    return static_cast<std::uint32_t>(habits_.size() - 1);
-  };
   number_of({0, 1});
-  std::vector<std::int64_t> lanes;
-  if (shape.lanes >= 2 && !only_leaders && !shape.serial) lanes = {shape.lanes};
-  for (std::int64_t l = 2; shape.serial && l <= shape.lanes && !only_leaders; l += std::max<std::int64_t>(1, l / 4))
-    lanes.push_back(l);
-  const auto enough = [&](std::int64_t left) {
-    return horizon ? left > *horizon : !count_.empty() && count_.back() >= wanted_;
-  };
-  for (std::int64_t left = 0; !enough(left); left += unit_) {
-    if (count_.size() >= kMostTimes) {
-      throw Error(
-          "the times of this cluster have no common unit but {}, and {} of it are not enough to plan: round L, o, g, "
-          "gamma, publish and read to a coarser unit of time",
-          unit_ == 1 ? "a tick" : fmt::format("{} ticks", unit_), kMostTimes);
-    }
-    std::uint32_t best = 0;
-    std::int64_t most = sum(turns_[0], left);
-    const auto consider = [&](const Habit& habit) {
-      const std::uint32_t number = number_of(habit);
-      const std::int64_t reached = sum(turns_[number], left);
-      if (reached > most) most = reached, best = number;
+  if (!only_leaders) lanes_ = lanes_tried(shape);
+  if (!horizon && wanted <= std::max<std::int64_t>(1, shape.late_ranks)) {
+    time_ = wanted == 1 ? 0 : shape.publish + shape.read;
+    return;
+  }
+  if (horizon || !by_root_alone()) {
+    const bool long_latency = saturating_multiply(shape.lambda / unit_, 2 * kSumWork) > kMostWork;
+    const auto enough = [&](std::int64_t left) {
+      return horizon ? left > *horizon : !count_.empty() && count_.back() >= wanted_;
     };
-    for (const std::int64_t l : lanes) {
-      for (std::int64_t alone = 0; most < wanted_; ++alone) {
-        const Habit habit{alone, l};
-        if (lane_ready(shape, habit, 1) + shape.lambda > left || (shape.serial && alone > kMostAlone)) break;
-        if (!shape.serial) {  // clusters.md, Lemma 3: stop where nothing better can follow
-          if (undelayed.size() <= static_cast<std::size_t>(alone)) undelayed.emplace_back(shape, habit, true);
-          if (sum(undelayed[static_cast<std::size_t>(alone)], left) <= most) break;
-        }
-        consider(habit);
+    for (std::int64_t left = shape.lambda; !enough(left); left += unit_) {
+      if (work_ > kMostWork || (long_latency && !horizon)) {
+        throw TableTooLong(
+            "the times of this cluster have no common unit but {}, which is too fine to plan: round L, o, g, gamma, "
+            "publish and read to a coarser unit of time",
+            unit_ == 1 ? "a tick" : fmt::format("{} ticks", unit_));
       }
+      add(left);
     }
-    count_.push_back(most);
-    used_.push_back(best);
   }
   for (Turns& turns : turns_) {
     for (std::size_t i = 0; turns.begin(i) <= time() - shape_.lambda; ++i) continue;
   }
 }
 
-Spread::Node Spread::root() const { return {0, 0, time(), count_.back(), -1, 0, 0}; }
+std::uint32_t Spread::number_of(const Habit& habit) {
+  const auto found = std::find(habits_.begin(), habits_.end(), habit);
+  if (found != habits_.end()) return static_cast<std::uint32_t>(found - habits_.begin());
+  habits_.push_back(habit);
+  turns_.emplace_back(shape_, habit);
+  return static_cast<std::uint32_t>(habits_.size() - 1);
+}
+
+void Spread::add(std::int64_t left) {
+  std::uint32_t best = 0;
+  std::int64_t most = sum(turns_[0], left);
+  for (const std::int64_t l : lanes_) {
+    for (std::int64_t alone = 0; most < wanted_; ++alone) {
+      const Habit habit{alone, l};
+      if (lane_ready(shape_, habit, 1) + shape_.lambda > left || (shape_.serial && alone > kMostAlone)) break;
+      if (!shape_.serial) {  // clusters.md, Lemma 3: stop where nothing better can follow
+        if (undelayed_.size() <= static_cast<std::size_t>(alone)) undelayed_.emplace_back(shape_, habit, true);
+        if (sum(undelayed_[static_cast<std::size_t>(alone)], left) <= most) break;
+      }
+      const std::uint32_t number = number_of(habit);
+      const std::int64_t reached = sum(turns_[number], left);
+      if (reached > most) most = reached, best = number;
+    }
+  }
+  count_.push_back(most);
+  used_.push_back(best);
+  time_ = left;
+}
+
+bool Spread::by_root_alone() {
+  const auto reaches = [&](std::int64_t units) {
+    count_.clear();
+    used_.clear();
+    first_ = shape_.lambda + units * unit_;
+    add(first_);
+    return count_.back() >= wanted_;
+  };
+  std::int64_t low = 0, high = shape_.lambda / unit_ - 1;
+  const bool enough = reaches(high);
+  while (enough && low < high) {
+    const std::int64_t middle = low + (high - low) / 2;
+    if (reaches(middle)) high = middle;
+    else low = middle + 1;
+  }
+  if (enough && reaches(high)) return true;
+  count_.clear();
+  used_.clear();
+  first_ = shape_.lambda;
+  return false;
+}
+
+Spread::Node Spread::root() const { return {0, 0, time(), count(time()), -1, 0, 0}; }
 
 std::vector<Spread::Node> Spread::children(const Node& node) const {
   std::vector<Node> all;
@@ -163,6 +215,33 @@ Spread::Node Spread::node(std::int64_t index) const {
     at = next;
   }
   return at;
+}
+
+SpreadShape rounded(const SpreadShape& shape, std::int64_t step, Rounding rounding) {
+  SpreadShape all = shape;
+  for (std::int64_t* length : {&all.lambda, &all.gap, &all.overhead, &all.gamma, &all.publish, &all.read})
+    *length = (rounding == Rounding::up ? divide_up(*length, step) : *length / step) * step;
+  return all;
+}
+
+std::int64_t coarser_step(const SpreadShape& shape, std::int64_t step) {
+  return std::max(4 * step, divide_up(shape.lambda, kFinest));
+}
+
+Spread tree_of_nodes(const SpreadShape& shape, std::int64_t wanted, bool only_leaders) {
+  return in_short_tables(
+      shape, [&](std::int64_t step) { return Spread(rounded(shape, step, Rounding::up), wanted, only_leaders); });
+}
+
+std::int64_t least_time(const SpreadShape& shape, std::int64_t wanted) {
+  // A gap is not rounded to nothing: a rank would send any number of messages at once.
+  for (std::int64_t step = common_unit(shape); step <= shape.gap; step = coarser_step(shape, step)) {
+    try {
+      return Spread(rounded(shape, step, Rounding::down), wanted).time();
+    } catch (const TableTooLong&) {
+    }
+  }
+  return least_time_of_root(shape, wanted);
 }
 
 }  // namespace chasqui::plan

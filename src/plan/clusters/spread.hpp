@@ -3,12 +3,12 @@
 // its lanes; how soon the lanes join depends on when the entered rank, lane 0, informs them: its habit.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
-#include <deque>
-#include <functional>
 #include <optional>
 #include <vector>
 
+#include "chasqui/base/error.hpp"
 #include "chasqui/model/cluster.hpp"
 #include "chasqui/model/units.hpp"
 
@@ -28,10 +28,7 @@ struct SpreadShape {
 /// The shape of broadcasts on nodes of `size` ranks.
 SpreadShape spread_shape(const Cluster& cluster, std::int64_t size);
 
-/// The same in a coarser unit, where a table of every time would be too long: rounded down, so that no machine of this shape is faster, for
-/// bounds; or up, so that what is planned for it is legal on it (clusters.md, Lemma 32).
-enum class Rounding { down, up };
-SpreadShape coarser(const SpreadShape& shape, Rounding rounding);
+std::int64_t common_unit(const SpreadShape& shape);  ///< of all its lengths
 
 /// Lane 0 makes `alone` sends and then informs lanes 1 .. lanes-1. lanes = 1: it never does.
 struct Habit {
@@ -55,7 +52,9 @@ class Turns {
 
   /// Begin of send number i, by time. Time: amortised O(log n).
   std::int64_t begin(std::size_t i);
-  /// Of one lane, in order. REQUIRES that send() was asked for everything up to the horizon.
+  /// How many begin at `time` or before, or `most` if they are more. Time: amortised O(log n), and the logarithm of the number.
+  std::size_t begun(std::int64_t time, std::size_t most);
+  /// Of one lane, in order. REQUIRES that all sends up to the horizon were asked for.
   const std::vector<std::int64_t>& of_lane(std::int64_t lane) const { return by_lane_[static_cast<std::size_t>(lane)]; }
 
  private:
@@ -75,18 +74,20 @@ class Turns {
   std::vector<std::vector<std::int64_t>> by_lane_;
 };
 
-/// Counts and habits for every remaining time up to T: the least time for which the count reaches what is wanted, or a given one.
+/// Counts and habits for every remaining time up to T: the least time for which the count reaches what is wanted, or a given one. Before
+/// lambda nobody has received anything, so the table begins there; where T < 2 lambda nobody but the root sends, and the table has T alone.
 class Spread {
  public:
-  /// `only_leaders`: nobody informs anybody before the end. Throws an Error when the table would be too large.
+  /// `only_leaders`: nobody informs anybody before the end. Throws a TableTooLong. REQUIRES a horizon of lambda or more.
   Spread(const SpreadShape& shape, std::int64_t wanted, bool only_leaders = false,
          std::optional<std::int64_t> horizon = std::nullopt);
 
   const SpreadShape& shape() const { return shape_; }
-  std::int64_t time() const { return unit_ * (static_cast<std::int64_t>(count_.size()) - 1); }  ///< T
-  /// Saturates at what is wanted. 0 for negative times. REQUIRES left <= time().
-  std::int64_t count(std::int64_t left) const { return left < 0 ? 0 : count_[static_cast<std::size_t>(left / unit_)]; }
-  const Habit& habit(std::int64_t left) const { return habits_[used_[static_cast<std::size_t>(left / unit_)]]; }
+  std::int64_t unit() const { return unit_; }  ///< all lengths of the shape are multiples of it
+  std::int64_t time() const { return time_; }  ///< T
+  /// Saturates at what is wanted. 0 for negative times. REQUIRES left <= time() - lambda, or left = time(), or a horizon.
+  std::int64_t count(std::int64_t left) const { return left < first_ ? at_once(left) : count_[cell(left)]; }
+  const Habit& habit(std::int64_t left) const { return habits_[habit_number(left)]; }
 
   /// A node of the tree: entered at `label`, with a subtree of `size` nodes that are numbered index .. index+size-1.
   struct Node {
@@ -105,19 +106,34 @@ class Spread {
   std::vector<Node> children(const Node& node) const;
 
  private:
-  std::int64_t sum(Turns& turns, std::int64_t left) const;
+  std::size_t cell(std::int64_t left) const { return static_cast<std::size_t>((left - first_) / unit_); }
+  std::uint32_t habit_number(std::int64_t left) const { return left < first_ ? 0 : used_[cell(left)]; }
+  /// What an entry counts without its sends.
+  std::int64_t at_once(std::int64_t left) const {
+    if (left < 0) return 0;
+    return shape_.late_ranks > 0 && left >= shape_.publish + shape_.read ? std::min(shape_.late_ranks, wanted_) : 1;
+  }
+  std::int64_t sum(Turns& turns, std::int64_t left);
+  std::uint32_t number_of(const Habit& habit);
+  /// The best habit for this time, behind those for shorter ones.
+  void add(std::int64_t left);
+  /// Finds T where it is less than 2 lambda.
+  bool by_root_alone();
 
   SpreadShape shape_;
-  std::int64_t wanted_, unit_ = 1;
-  std::vector<std::int64_t> count_;  ///< by remaining time, in units
+  std::int64_t wanted_, unit_, first_, time_ = 0;
+  std::int64_t work_ = 0;            ///< done so far, in additions
+  std::vector<std::int64_t> count_;  ///< by remaining time, in units from first_ on
   std::vector<std::uint32_t> used_;  ///< which of habits_
   std::vector<Habit> habits_;
-  std::vector<Turns> turns_;  ///< in the order of habits_, complete up to time()
+  std::vector<Turns> turns_;         ///< in the order of habits_, complete up to time()
+  std::vector<std::int64_t> lanes_;  ///< that may be informed
+  std::vector<Turns> undelayed_;     ///< when lane 0 has made so many sends and more: no habit of more is better
 };
 
 template <typename Visit>
 void Spread::for_children(const Node& node, Visit visit) const {
-  const Turns& turns = turns_[used_[static_cast<std::size_t>(node.left / unit_)]];
+  const Turns& turns = turns_[habit_number(node.left)];
   const std::int64_t last = node.left - shape_.lambda;
   const std::int64_t end = node.index + node.size;
   std::int64_t next = node.index + 1;
@@ -133,5 +149,35 @@ void Spread::for_children(const Node& node, Visit visit) const {
     }
   }
 }
+
+/// The table of a Spread would take too long to make.
+class TableTooLong : public Error {
+ public:
+  using Error::Error;
+};
+
+/// Lengths rounded down to multiples of a step, so that nothing on this shape is slower, or up, so that what is planned is legal on it
+/// (clusters.md, Lemma 32).
+enum class Rounding { down, up };
+SpreadShape rounded(const SpreadShape& shape, std::int64_t step, Rounding rounding);
+
+/// The next one to try where a table was too long.
+std::int64_t coarser_step(const SpreadShape& shape, std::int64_t step);
+
+/// make(step) for the first of the steps, from the common unit on, with which no table is too long.
+template <typename Make>
+auto in_short_tables(const SpreadShape& shape, Make make) {
+  for (std::int64_t step = common_unit(shape);; step = coarser_step(shape, step)) {
+    try {
+      return make(step);
+    } catch (const TableTooLong&) {
+    }
+  }
+}
+
+/// A tree that is legal on this shape: the exact one, or where its table would be too long one for lengths that are rounded up.
+Spread tree_of_nodes(const SpreadShape& shape, std::int64_t wanted, bool only_leaders);
+/// What is wanted is not reached earlier.
+std::int64_t least_time(const SpreadShape& shape, std::int64_t wanted);
 
 }  // namespace chasqui::plan

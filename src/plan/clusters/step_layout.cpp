@@ -94,12 +94,4 @@ StepSlots short_step(const Cluster& cluster, std::int64_t least, std::int64_t pu
   }
 }
 
-StepLayout shortest_step(const Cluster& cluster, std::int64_t least, std::int64_t publications, std::int64_t readings) {
-  const StepSlots step = short_step(cluster, std::max(least, 2 * cluster.base.o.ticks), publications, readings);
-  StepLayout layout{step.length, step.receiving.begin, {}, {}};
-  for (std::int64_t i = 0; i < publications; ++i) layout.publications.push_back(step.publications.at(i));
-  for (std::int64_t i = 0; i < readings; ++i) layout.readings.push_back(step.readings.at(i));
-  return layout;
-}
-
 }  // namespace chasqui::plan

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 #include "chasqui/model/cluster.hpp"
 
@@ -52,16 +51,7 @@ std::optional<StepSlots> step_slots(const Cluster& cluster, std::int64_t length,
 std::int64_t length_apart(const LogP& machine, std::int64_t least, std::int64_t away);
 
 /// A step of `least` ticks or more, less than max(publish, read) / 256 longer than the shortest one that step_slots finds. REQUIRES
-/// least >= max(1, 2 * o).
+/// least >= 1.
 StepSlots short_step(const Cluster& cluster, std::int64_t least, std::int64_t publications, std::int64_t readings);
-
-/// The same as lists, for few publications and readings.
-struct StepLayout {
-  std::int64_t length = 0;     ///< ticks from one step to the next
-  std::int64_t reception = 0;  ///< when the receive overhead begins of what was sent at the begin of an earlier step
-  std::vector<std::int64_t> publications, readings;  ///< their begins, ascending
-};
-/// short_step as lists. REQUIRES least >= 1. Time: O(publications + readings).
-StepLayout shortest_step(const Cluster& cluster, std::int64_t least, std::int64_t publications, std::int64_t readings);
 
 }  // namespace chasqui::plan

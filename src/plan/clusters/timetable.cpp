@@ -12,18 +12,6 @@ namespace {
 constexpr std::int64_t kMostEvents = 2'000'000;
 constexpr std::int64_t kMostOwnEvents = 10'000'000;
 
-/// The first time from `t` on that is `gap` away from all begins.
-std::int64_t apart(const std::vector<std::int64_t>& begins, std::int64_t t, std::int64_t gap) {
-  if (gap == 0 || begins.empty() || begins.back() + gap <= t) return t;
-  auto next = std::upper_bound(begins.begin(), begins.end(), t - gap);
-  for (; next != begins.end() && *next < t + gap; ++next) t = *next + gap;
-  return t;
-}
-
-void insert(std::vector<std::int64_t>& begins, std::int64_t t) {
-  begins.insert(std::upper_bound(begins.begin(), begins.end(), t), t);
-}
-
 }  // namespace
 
 bool listable(std::int64_t events) { return events <= kMostEvents; }
@@ -51,44 +39,44 @@ Timetable::Timetable(const Cluster& cluster, const Problem& problem, std::int64_
     node_of_.insert(node_of_.end(), static_cast<std::size_t>(cluster.nodes.size(node)), node);
 }
 
-Time Timetable::fit(Rank rank, Time earliest, Time length) const {
-  if (length == Time{0}) return earliest;  // what takes no time fits anywhere (rule 4)
-  const std::vector<Span>& busy = processor(rank).busy;
-  std::int64_t t = earliest.ticks;
-  auto next = std::upper_bound(busy.begin(), busy.end(), t, [](std::int64_t at, const Span& s) { return at < s.end; });
-  for (; next != busy.end() && next->begin < t + length.ticks; ++next) t = next->end;
-  return Time{t};
+void Timetable::Blocked::add(std::int64_t from, std::int64_t to) {
+  if (from >= to) return;
+  auto next = stretches_.upper_bound(from);
+  const bool touches = next != stretches_.begin() && std::prev(next)->second >= from;
+  const auto grown = touches ? std::prev(next) : stretches_.emplace_hint(next, from, to);
+  if (touches && grown->second >= to) return;
+  grown->second = to;
+  while (next != stretches_.end() && next->first <= grown->second) {
+    grown->second = std::max(grown->second, next->second);
+    next = stretches_.erase(next);
+  }
+}
+
+std::int64_t Timetable::Blocked::first_free(std::int64_t earliest) const {
+  const auto next = stretches_.upper_bound(earliest);
+  return next == stretches_.begin() ? earliest : std::max(earliest, std::prev(next)->second);
 }
 
 void Timetable::book(Rank rank, Time begin, Time length) {
   if (length == Time{0}) return;
-  std::vector<Span>& busy = processor(rank).busy;  // neighbours become one: a full day is stepped over at once
-  const Span span{begin.ticks, (begin + length).ticks};
-  auto next = std::upper_bound(busy.begin(), busy.end(), span.begin,
-                               [](std::int64_t at, const Span& s) { return at < s.begin; });
-  const bool joins_next = next != busy.end() && next->begin == span.end;
-  if (next != busy.begin() && std::prev(next)->end == span.begin) {
-    std::prev(next)->end = joins_next ? next->end : span.end;
-    if (joins_next) busy.erase(next);
-  } else if (joins_next) {
-    next->begin = span.begin;
-  } else {
-    busy.insert(next, span);
-  }
+  Processor& busy = processor(rank);
+  const std::int64_t from = begin.ticks, to = (begin + length).ticks, o = schedule_.machine.o.ticks;
+  const auto block = [&](Blocked& kind, std::int64_t ticks) {
+    if (ticks > 0) kind.add(from - ticks + 1, to);  // what takes no time fits anywhere (rule 4)
+  };
+  block(busy.sends, o);
+  block(busy.receptions, o);
+  block(busy.publications, nodes().publish.ticks);
+  block(busy.readings, nodes().read.ticks);
 }
 
 Time Timetable::end_of_send(Rank from, Rank to, Time earliest) const {
-  const LogP& m = schedule_.machine;
-  const std::int64_t G = m.gap().ticks, gamma = nodes().gamma.ticks, flight = (m.o + m.L).ticks;
+  const std::int64_t flight = (schedule_.machine.o + schedule_.machine.L).ticks;
   for (std::int64_t t = earliest.ticks;;) {
     const std::int64_t before = t;
-    t = apart(processor(from).sends, t, G);
-    t = apart(adapter(from).sends, t, gamma);
-    t = fit(from, Time{t}, m.o).ticks;
-    std::int64_t there = apart(processor(to).receptions, t + flight, G);
-    there = apart(adapter(to).receptions, there, gamma);
-    t = fit(to, Time{there}, m.o).ticks - flight;
-    if (t == before) return Time{t} + m.lambda();
+    t = adapter(from).sends.first_free(processor(from).sends.first_free(t));
+    t = adapter(to).receptions.first_free(processor(to).receptions.first_free(t + flight)) - flight;
+    if (t == before) return Time{t} + schedule_.machine.lambda();
   }
 }
 
@@ -96,12 +84,11 @@ Time Timetable::send(Rank from, Rank to, const Part& part, Time earliest) {
   const LogP& m = schedule_.machine;
   const Time end = end_of_send(from, to, earliest);
   const Time begin = end - m.lambda(), there = end - m.o;
-  insert(processor(from).sends, begin.ticks);
-  insert(processor(to).receptions, there.ticks);
-  if (nodes().gamma > Time{0}) {
-    insert(adapter(from).sends, begin.ticks);
-    insert(adapter(to).receptions, there.ticks);
-  }
+  const auto keep_apart = [](Blocked& kind, Time at, Time gap) { kind.add((at - gap).ticks + 1, (at + gap).ticks); };
+  keep_apart(processor(from).sends, begin, m.gap());
+  keep_apart(processor(to).receptions, there, m.gap());
+  keep_apart(adapter(from).sends, begin, nodes().gamma);
+  keep_apart(adapter(to).receptions, there, nodes().gamma);
   book(from, begin, m.o);
   book(to, there, m.o);
   schedule_.sends.push_back({begin, from, to, part});

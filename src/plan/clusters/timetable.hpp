@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string_view>
 #include <vector>
 
@@ -31,7 +32,7 @@ class Timetable {
   Timetable(const Cluster& cluster, const Problem& problem, std::int64_t events);
 
   /// Each finds the earliest begin from `earliest` on, books it, and says when it has ended: for a message, when what it carries
-  /// is available at `to`. Time: O(log events + what it has to step over).
+  /// is available at `to`. Time: O(log events); a message may have to try several times.
   Time send(Rank from, Rank to, const Part& part, Time earliest);
   Time publish(Rank rank, const Part& part, Time earliest);
   Time read(Rank rank, Rank from, const Part& part, Time earliest);
@@ -39,9 +40,11 @@ class Timetable {
   /// When a message, publication or reading would have ended, without booking it.
   Time end_of_send(Rank from, Rank to, Time earliest) const;
   Time end_of_publication(Rank rank, Time earliest) const {
-    return fit(rank, earliest, nodes().publish) + nodes().publish;
+    return Time{processor(rank).publications.first_free(earliest.ticks)} + nodes().publish;
   }
-  Time end_of_reading(Rank rank, Time earliest) const { return fit(rank, earliest, nodes().read) + nodes().read; }
+  Time end_of_reading(Rank rank, Time earliest) const {
+    return Time{processor(rank).readings.first_free(earliest.ticks)} + nodes().read;
+  }
 
   const Nodes& nodes() const { return schedule_.nodes; }
   std::int64_t node_of(Rank rank) const { return node_of_[static_cast<std::size_t>(rank.index)]; }
@@ -50,25 +53,27 @@ class Timetable {
   Schedule schedule(Time bound) &&;
 
  private:
-  // Sorted: what is booked mostly comes last, or nearly so.
-  using Begins = std::vector<std::int64_t>;
-  struct Span {
-    std::int64_t begin, end;
+  /// Times at which an event of some kind cannot begin. What is blocked without a pause is one stretch: a full day is stepped over at once.
+  class Blocked {
+   public:
+    void add(std::int64_t from, std::int64_t to);          ///< all times from .. to-1
+    std::int64_t first_free(std::int64_t earliest) const;  ///< from `earliest` on
+
+   private:
+    std::map<std::int64_t, std::int64_t> stretches_;  ///< begin → end; they do not touch
   };
   struct Processor {
-    std::vector<Span> busy;  ///< apart from each other
-    Begins sends, receptions;
+    Blocked sends, receptions, publications, readings;
   };
   struct Adapter {
-    Begins sends, receptions;
+    Blocked sends, receptions;
   };
 
   const Processor& processor(Rank rank) const { return processors_[static_cast<std::size_t>(rank.index)]; }
   Processor& processor(Rank rank) { return processors_[static_cast<std::size_t>(rank.index)]; }
   const Adapter& adapter(Rank rank) const { return adapters_[static_cast<std::size_t>(node_of(rank))]; }
   Adapter& adapter(Rank rank) { return adapters_[static_cast<std::size_t>(node_of(rank))]; }
-  /// The first time from `earliest` on at which the rank's processor is free for so long.
-  Time fit(Rank rank, Time earliest, Time length) const;
+  /// The rank does nothing else from `begin` on for so long.
   void book(Rank rank, Time begin, Time length);
 
   Schedule schedule_;
