@@ -21,7 +21,7 @@ class LeaderAllreduce final : public Plan {
  public:
   LeaderAllreduce(const Cluster& cluster, const Problem& problem, Claim claim)
       : Plan(cluster, problem, std::move(claim)), folds_(nodes_),
-        between_(between_leaders(cluster, problem.commutative)), folded_(folds_.time()),
+        between_(between_leaders(cluster, problem.commutative)), folded_{folds_.time()},
         done_(folded_ + between_->claim().finish) {
     claim_.finish = nodes_.largest() > 1 ? done_ + nodes_.publish + nodes_.read : done_;
   }
