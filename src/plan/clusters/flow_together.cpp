@@ -11,7 +11,7 @@ namespace chasqui::plan {
 namespace {
 
 /// Additions; above that a coarser unit must do. An instant costs at least as much as some of them.
-constexpr std::int64_t kMostWork = std::int64_t{1} << 27U, kInstantWork = 64;
+constexpr std::int64_t kMostFlowWork = std::int64_t{1} << 27U, kInstantWork = 64;
 
 /// All that follows is backwards in time, in steps to which all lengths are rounded down.
 class FlowTogether {
@@ -29,8 +29,8 @@ class FlowTogether {
   /// Nothing where that would take too long.
   std::optional<Time> least() {
     fill_board();
-    if (alone_ && work_ <= kMostWork) return Time{filled() * step_};
-    for (std::int64_t after = 0; work_ <= kMostWork; ++after, work_ += kInstantWork) {
+    if (alone_ && work_ <= kMostFlowWork) return Time{filled() * step_};
+    for (std::int64_t after = 0; work_ <= kMostFlowWork; ++after, work_ += kInstantWork) {
       book_sends(after);
       reached_.push_back(all_reached(after));
       if (reached_.back() >= ranks_) return Time{(lambda_ + after) * step_};
@@ -48,7 +48,7 @@ class FlowTogether {
   }  ///< since when it has reached all
   void fill_board() {
     board_ = {1};
-    for (std::int64_t t = 0; work_ <= kMostWork; ++t, work_ += kInstantWork) {
+    for (std::int64_t t = 0; work_ <= kMostFlowWork; ++t, work_ += kInstantWork) {
       if (t > 0) board_.push_back(0);
       board_.back() = read_ == 0
                           ? (t >= publish_ ? lanes_ : 1)
