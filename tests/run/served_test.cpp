@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <deque>
 #include <memory>
 #include <new>
@@ -14,17 +13,10 @@
 #include "chasqui/run/call.hpp"
 #include "run/board/board.hpp"
 #include "run/board/collectives.hpp"
-#include "run/board/process_memory.hpp"
+#include "run/same_process.hpp"
 
 namespace chasqui::run {
 namespace {
-
-/// The other ranks' memory is this process's.
-class SameProcess final : public ProcessMemory {
- public:
-  void read(int, void* to, const void* from, std::size_t bytes) override { std::memcpy(to, from, bytes); }
-  void write(int, void* to, const void* from, std::size_t bytes) override { std::memcpy(to, from, bytes); }
-};
 
 /// Scatters of ranks that are polled one at a time.
 class Scatters {

@@ -368,10 +368,9 @@ Spread one_entry_tree(const Cluster& cluster, Lanes lanes) {
 
 PlanPtr one_entry_broadcast(const Cluster& cluster, Rank root, Lanes lanes, const Bound& bound, Spread tree) {
   const Nodes& nodes = cluster.nodes;
-  Time board = nodes.publish + nodes.read;
-  if (nodes.largest() ==
-      1)  // the last message ends it, by the machine's own latency, which may be shorter than the tree's
-    board = nodes.count() == 1 ? Time{0} : cluster.base.lambda() - Time{tree.shape().lambda};
+  // On single ranks the last message ends it, by the machine's own latency, which may be shorter than the tree's.
+  const Time last_message = nodes.count() == 1 ? Time{0} : cluster.base.lambda() - Time{tree.shape().lambda};
+  const Time board = nodes.largest() == 1 ? last_message : nodes.publish + nodes.read;
   Claim claim{Time{tree.time()} + board, bound.time, bound.source, who_sends(lanes)};
   return std::make_shared<ClusterBroadcast>(cluster, root, std::move(claim), std::move(tree));
 }

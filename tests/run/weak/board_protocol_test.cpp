@@ -19,6 +19,7 @@
 #include "run/board/exposed.hpp"
 #include "run/board/slots.hpp"
 #include "run/comm/board_faults.hpp"
+#include "run/same_process.hpp"
 #include "sweep.hpp"
 
 namespace chasqui::run {
@@ -38,13 +39,6 @@ struct Step {
 std::uint64_t value(int rank, std::size_t step, std::size_t i) {
   return 10'000 * (step + 1) + 100 * static_cast<std::uint64_t>(rank + 1) + i;
 }
-
-/// The other ranks' memory is this process's.
-class SameProcess final : public ProcessMemory {
- public:
-  void read(int, void* to, const void* from, std::size_t bytes) override { std::memcpy(to, from, bytes); }
-  void write(int, void* to, const void* from, std::size_t bytes) override { std::memcpy(to, from, bytes); }
-};
 
 template <typename State>
 void wait_for(Board& board, const Call& call) {
