@@ -121,8 +121,9 @@ void Section::pay(MachineCosts& costs, bool keep_rows) {
   here = 0;
 }
 
-VirtualMachine::VirtualMachine(std::int32_t processors, const Options& options, const Body& body)
-    : SharedMachine(processors, options), body_(body),
+VirtualMachine::VirtualMachine(std::int32_t processors, const Options& options,
+                               std::function<void(VirtualProcessor&)> program)
+    : SharedMachine(processors, options), program_(std::move(program)),
       processors_(std::make_unique<VirtualProcessor[]>(static_cast<std::size_t>(processors))),
       carriers_(static_cast<std::size_t>(carriers_for(processors, options))),
       spins_(static_cast<std::int32_t>(carriers_.size()) <= run::available_cores()), unfinished_(processors) {
@@ -145,7 +146,7 @@ VirtualMachine::VirtualMachine(std::int32_t processors, const Options& options, 
   stacks_ = {static_cast<std::byte*>(stacks), Unmap{mapped_}};
   madvise(stacks, mapped_, MADV_NOHUGEPAGE);  // one touched page must not cost two megabytes
   if (!options.spill.empty()) {
-    spill_.emplace(options.spill);
+    spilled_.emplace(options.spill);
     for (Carrier& carrier : carriers_) carrier.spares = SpareBlocks(0, 0);  // only what is needed stays in memory
   }
   GroupInfo all;
@@ -234,6 +235,47 @@ void VirtualMachine::give_back_stacks(std::int32_t self) {
   madvise(stacks_.get() + stacks_of(self), stacks_of(self + 1) - stacks_of(self), MADV_DONTNEED);
 }
 
+/// A processor's program, in its context.
+void VirtualMachine::enter(VirtualProcessor& self) {
+  try {
+    throw_if_failed();
+    program_(self);
+  } catch (const Stopped&) {
+  } catch (...) {
+    fail(std::current_exception());
+  }
+  finished[static_cast<std::size_t>(self.rank)] = 1;
+}
+
+/// After a failure nobody runs on: it ends where it waits, without its memory.
+void VirtualMachine::bring_in(VirtualProcessor& one) {
+  if (failed()) return SpilledMemory::leave_out(one.spilled());
+  try {
+    spilled_->bring_in(one.spilled());
+  } catch (...) {
+    fail(std::current_exception());
+  }
+}
+
+/// The next processor's memory and mail are read while this one computes; the one before last is forgotten.
+void VirtualMachine::ask_ahead(const Carrier& own) {
+  if (own.at >= 3) spilled_->forget(own.taken[own.at - 3]->spilled());
+  if (own.at >= own.taken.size()) return;
+  const VirtualProcessor& next = *own.taken[own.at];
+  spilled_->read_ahead(next.spilled());
+  if (next.group == nullptr) return;
+  spilled_->read_ahead(next.group->incoming(next.member)[(next.group->meetings - 1) % 2].load());
+}
+
+void VirtualMachine::hand_over(VirtualGroup& group, std::span<Parcel> parcels) {
+  for (Parcel& parcel : parcels) {
+    while (BlockPtr block = parcel.blocks.pop_front()) {
+      stow(*block);
+      group.push(parcel.to, block.release());
+    }
+  }
+}
+
 void VirtualMachine::carry(std::int32_t self) {
   void** const exceptions = Context::exceptions_of_thread();
   Carrier& own = carriers_[static_cast<std::size_t>(self)];
@@ -245,13 +287,9 @@ void VirtualMachine::carry(std::int32_t self) {
     }
     if (processor->home != self) processor->home = self;
     ask_for_next(own);
-    if (spill_) {
-      try {
-        bring_in(*processor);
-      } catch (...) {  // nobody runs on: it ends where it waits
-        fail(std::current_exception());
-      }
-      ask_ahead(self);
+    if (spilled_) {
+      bring_in(*processor);
+      ask_ahead(own);
     }
     if (processor->ending != nullptr) leave(*processor);
     processor->context.resume(
@@ -261,7 +299,7 @@ void VirtualMachine::carry(std::int32_t self) {
           entered.machine->enter(entered);
         },
         processor);
-    if (spill_) put_out(*processor);
+    if (spilled_) spilled_->put_out(processor->spilled());
     handle(own, *processor);
   }
 }

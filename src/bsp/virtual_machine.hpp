@@ -8,6 +8,7 @@
 
 #include <array>
 #include <condition_variable>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -18,7 +19,7 @@
 #include "bsp/context.hpp"
 #include "bsp/engines.hpp"
 #include "bsp/shared_machine.hpp"
-#include "bsp/spill_file.hpp"
+#include "bsp/spilled_memory.hpp"
 
 namespace chasqui::bsp::detail {
 
@@ -101,8 +102,8 @@ struct alignas(kApart) VirtualProcessor {
   std::int32_t rank = 0;
   std::atomic<bool> without_mail{false};  ///< sleeps until something comes
   VirtualMachine* machine = nullptr;
-  VirtualProcessor* woken_next = nullptr;           ///< while those who slept somewhere are made ready
-  std::unique_ptr<std::vector<Segment*>> segments;  ///< spilled registered memory; nullptr: none
+  VirtualProcessor* woken_next = nullptr;  ///< while those who slept somewhere are made ready
+  SpilledSegments segments;
   Context context;
 
   std::span<Segment* const> spilled() const {
@@ -112,7 +113,8 @@ struct alignas(kApart) VirtualProcessor {
 
 class VirtualMachine final : public SharedMachine {
  public:
-  VirtualMachine(std::int32_t processors, const Options& options, const Body& body);
+  /// `program`: what each processor runs, in its own context.
+  VirtualMachine(std::int32_t processors, const Options& options, std::function<void(VirtualProcessor&)> program);
   ~VirtualMachine() override;
 
   void run();
@@ -126,14 +128,15 @@ class VirtualMachine final : public SharedMachine {
     self.context.suspend();
     throw_if_failed();
   }
-  void enter(VirtualProcessor& self);
-  /// Moves the payload to the spill file, if there is one.
-  void stow(Block& block);
+  /// Moves the payload to disk, if anything goes there.
+  void stow(Block& block) {
+    if (spilled_) spilled_->stow(block);
+  }
   void hand_over(VirtualGroup& group, std::span<Parcel> parcels);
   SpareBlocks& spares_of(const VirtualProcessor& running) {
     return carriers_[static_cast<std::size_t>(running.home)].spares;
   }
-  SpillFile* spill() { return spill_ ? &*spill_ : nullptr; }
+  SpilledMemory* spilled() { return spilled_ ? &*spilled_ : nullptr; }
   VirtualProcessor& processor(std::int32_t rank) { return processors_[static_cast<std::size_t>(rank)]; }
   const GroupPtr& whole() const { return whole_; }  ///< the machine of all processors
 
@@ -206,11 +209,11 @@ class VirtualMachine final : public SharedMachine {
   void start_carriers(std::vector<std::thread>& threads);
   void ask_for_next(const Carrier& own) const;
   void announce();
+  void enter(VirtualProcessor& self);
   void bring_in(VirtualProcessor& processor);
-  void put_out(VirtualProcessor& processor);
-  void ask_ahead(std::int32_t self);
+  void ask_ahead(const Carrier& own);
 
-  const Body& body_;
+  const std::function<void(VirtualProcessor&)> program_;
   std::unique_ptr<VirtualProcessor[]> processors_;
   std::vector<Carrier> carriers_;
   struct Unmap {
@@ -220,7 +223,7 @@ class VirtualMachine final : public SharedMachine {
   std::unique_ptr<std::byte, Unmap> stacks_;  ///< of all processors
   std::size_t stack_bytes_, page_;
   std::size_t mapped_ = 0;
-  std::optional<SpillFile> spill_;
+  std::optional<SpilledMemory> spilled_;
 
   bool spins_;  ///< is there a core for every carrier?
   std::mutex rest_mutex_;

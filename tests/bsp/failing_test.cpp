@@ -11,6 +11,8 @@
 #include <functional>
 #include <numeric>
 
+#include "bsp/spilled_memory.hpp"
+#include "chasqui/bsp/fault.hpp"
 #include "chasqui/bsp/run.hpp"
 #include "chasqui/bsp/variable.hpp"
 #include "failing_memory.hpp"
@@ -150,6 +152,28 @@ TEST_P(Failing, EachAllocationOnce) {
     std::printf("%d allocations failed in turn%s\n", n - 1, all_that_follow ? ", with all that follow" : "");
   }
   for_good = false;
+}
+
+/// Where a piece of memory cannot be mapped, nobody may go to where it and those behind it were before: others may be there now.
+TEST(Spilled, WhatCannotBeMappedIsNowhere) {
+  for (int n = 1; n <= 3; ++n) {
+    detail::SpilledMemory memory(".");
+    detail::SpilledSegments all;
+    detail::Segment pieces[3];
+    for (detail::Segment& piece : pieces) {
+      piece.bytes = 8192;
+      ASSERT_TRUE(memory.allocate(piece, all));
+      piece.data[8191] = std::byte{static_cast<unsigned char>(n)};
+    }
+    memory.put_out(*all);
+    failing = Class::map;
+    countdown = n;
+    EXPECT_THROW(memory.bring_in(*all), MachineError);
+    countdown = 0;
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(pieces[i].data != nullptr, i + 1 < n) << i << " of " << n;
+    for (int i = 0; i + 1 < n; ++i) EXPECT_EQ(pieces[i].data[8191], std::byte{static_cast<unsigned char>(n)});
+    for (detail::Segment& piece : pieces) memory.release(piece, all);
+  }
 }
 
 }  // namespace
