@@ -82,6 +82,40 @@ RC_GTEST_PROP(Clusters, LocalFormsTogetherAreTheSchedule, ()) {
   expect_local_forms_equal_schedule(*on_cluster(it.cluster, it.problem, it.lanes));
 }
 
+/// Beyond few ranks less is tried, by other ways.
+RC_GTEST_PROP(Clusters, ManyUnequalNodesAreLegal, ()) {
+  Any it = any();
+  it.problem = {.kind = *rc::gen::element(Kind::reduce, Kind::allreduce, Kind::barrier)};
+  it.problem.commutative = it.problem.kind == Kind::barrier || any_of(0, 1) == 0;
+  const std::int64_t largest = any_of(2, 12);
+  for (std::int64_t N = any_of(0, 25); N > 0; --N) it.cluster.nodes.add(any_of(1, largest));
+  it.cluster.base.P = it.cluster.nodes.ranks();
+  if (has_root(it.problem.kind)) it.problem.root = Rank{static_cast<std::int32_t>(any_of(0, it.cluster.base.P - 1))};
+  if (any_of(0, 15) == 0) it.cluster = in_fine_ticks(it.cluster);
+  const PlanPtr plan = on_cluster(it.cluster, it.problem);
+  const Schedule schedule = plan->schedule();
+  const Report report = verify(schedule);
+  if (!report.legal()) RC_FAIL(to_string(it.cluster) + "\n" + to_string(report));
+  RC_ASSERT(report.finish == plan->claim().finish);
+  RC_ASSERT(plan->claim().bound <= plan->claim().finish);
+  RC_ASSERT(plan->claim().finish <= on_cluster(it.cluster, it.problem, Lanes::leaders)->claim().finish);
+  expect_local_forms_equal_schedule(*plan);
+}
+
+/// Sizes from 1 to 16, in an order that has no pattern.
+TEST(Clusters, AThousandUnequalNodes) {
+  Cluster c{logp(28, 2, 6), {}};
+  for (std::int64_t i = 0; i < 1000; ++i) c.nodes.add(1 + i * i * 7919 % 1009 % 16);
+  c.base.P = c.nodes.ranks();
+  c.nodes.gamma = Time{1};
+  c.nodes.publish = c.nodes.read = Time{2};
+  for (const auto& [kind, most] : std::vector<std::pair<Kind, double>>{{Kind::reduce, 1.2}, {Kind::allreduce, 1.6}}) {
+    const Claim claim = on_cluster(c, {.kind = kind})->claim();
+    EXPECT_LE(static_cast<double>(claim.finish.ticks), most * static_cast<double>(claim.bound.ticks))
+        << to_string(kind) << " takes " << claim.finish.ticks << ", at least " << claim.bound.ticks;
+  }
+}
+
 TEST(Clusters, OneRankANodeIsLogP) {
   for (const LogP& base : {logp(6, 2, 4), logp(3, 0, 1), logp(1, 5, 2), logp(20, 1, 30)}) {
     for (const std::int64_t N : {1, 2, 3, 8, 100, 12345}) {

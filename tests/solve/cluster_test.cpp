@@ -302,10 +302,11 @@ std::ostream& operator<<(std::ostream& out, const Tally& t) {
              << t.late << " ticks late";
 }
 
-/// No optimum is below the bound or above the plan.
-Tally tally(const Problem& problem, std::int64_t most_nodes, std::int64_t most_ranks, std::int64_t most_lambda) {
+/// No optimum is below the bound or above the plan. `clusters(visit)` calls visit(cluster) for each of them.
+template <typename Clusters>
+Tally tally(const Problem& problem, Clusters clusters) {
   Tally t;
-  for_tiny_clusters(most_nodes, most_ranks, most_lambda, [&](const Cluster& c) {
+  clusters([&](const Cluster& c) {
     const plan::Claim claim = plan::on_cluster(c, problem)->claim();
     Options options;
     options.warm_start = false;
@@ -347,8 +348,63 @@ TEST(TinyClusters, OtherCollectives) {
   Sweep sweep;
   for (const Family& f : families) {
     if (!sweep.takes_next()) continue;
-    EXPECT_EQ(tally(f.problem, f.most_nodes, f.most_ranks, f.most_lambda), f.expected)
-        << to_string(f.problem.kind) << " of " << f.problem.items;
+    const auto clusters = [&](auto visit) { for_tiny_clusters(f.most_nodes, f.most_ranks, f.most_lambda, visit); };
+    EXPECT_EQ(tally(f.problem, clusters), f.expected) << to_string(f.problem.kind) << " of " << f.problem.items;
+  }
+}
+
+/// Calls visit(cluster) for nodes that are not all of one size, in every order, on three machines.
+template <typename Visit>
+void for_unequal_clusters(std::int64_t most_nodes, std::int64_t most_ranks, Visit visit) {
+  std::vector<std::vector<std::int64_t>> open{{}};
+  while (!open.empty()) {
+    const std::vector<std::int64_t> sizes = open.back();
+    open.pop_back();
+    Cluster c;
+    for (const std::int64_t size : sizes) c.nodes.add(size);
+    c.base.P = c.nodes.ranks();
+    if (c.nodes.count() < most_nodes) {
+      for (std::int64_t size = 1; c.base.P + size <= most_ranks; ++size) {
+        open.push_back(sizes);
+        open.back().push_back(size);
+      }
+    }
+    if (c.nodes.runs.size() < 2) continue;
+    for (const auto& [L, o, g, gamma, publish, read] :
+         std::vector<std::array<std::int64_t, 6>>{{2, 1, 2, 1, 1, 1}, {3, 0, 1, 0, 1, 2}, {1, 1, 3, 2, 2, 1}}) {
+      Cluster machine = c;
+      machine.base = {c.base.P, Time{L}, Time{o}, Time{g}};
+      machine.nodes.gamma = Time{gamma};
+      machine.nodes.publish = Time{publish};
+      machine.nodes.read = Time{read};
+      visit(machine);
+    }
+  }
+}
+
+/// A collective on unequal nodes, and what comes out (clusters.md, Computed evidence 36).
+struct UnequalFamily {
+  Problem problem;
+  std::int64_t most_nodes, most_ranks;
+  Tally expected;
+};
+
+TEST(TinyClusters, UnequalNodesNearTheirOptimum) {
+  const std::vector<UnequalFamily> families{
+      {{.kind = Kind::broadcast}, 5, 8, {603, 435, 540, 2}},
+      {{.kind = Kind::reduce}, 5, 8, {603, 403, 490, 2}},
+      {{.kind = Kind::reduce, .root = Rank{2}}, 5, 8, {603, 463, 468, 2}},
+      {{.kind = Kind::barrier}, 3, 5, {51, 20, 30, 3}},
+      {{.kind = Kind::allreduce}, 3, 5, {51, 20, 30, 3}},
+      {{.kind = Kind::scan}, 3, 5, {51, 29, 32, 3}},
+  };
+  for (const UnequalFamily& f : families) {
+    const auto clusters = [&](auto visit) {
+      for_unequal_clusters(f.most_nodes, f.most_ranks, [&](const Cluster& c) {
+        if (f.problem.root.index < c.base.P) visit(c);
+      });
+    };
+    EXPECT_EQ(tally(f.problem, clusters), f.expected) << to_string(f.problem.kind) << " to " << f.problem.root.index;
   }
 }
 

@@ -18,8 +18,8 @@ struct OperandRange {
 
   friend constexpr auto operator<=>(const OperandRange&, const OperandRange&) = default;
 };
-/// A plan that also says where operands lie.
-class SumPlan : public Plan {
+/// A plan that also says where operands lie. Whoever remembers something of it can tell whether it still lives (weak_from_this).
+class SumPlan : public Plan, public std::enable_shared_from_this<SumPlan> {
  public:
   /// How many operands are folded.
   virtual std::int64_t operands() const = 0;

@@ -160,11 +160,15 @@ std::vector<std::vector<WindowPiece>> node_windows(std::int64_t N, const std::ve
 }
 
 PlanPtr allreduce_on_cluster(const Cluster& cluster, const Problem& problem, Lanes lanes) {
-  Bound bound = cluster_broadcast_bound(cluster);
-  if (Bound reduce = cluster_reduce_bound(cluster); reduce.time > bound.time) bound = std::move(reduce);
+  const Bound bound = cluster_exchange_bound(cluster);
   PlanPtr leaders = allreduce_by_leaders(cluster, problem, bound);
   if (lanes == Lanes::leaders) return leaders;
   Exchange exchange = best_exchange(cluster);
+  if (!cluster.nodes.uniform()) {
+    const Time before = std::min(leaders->claim().finish, exchange.finish);
+    if (auto better = earliest_grouped(cluster, problem, bound.time, before))
+      return std::make_shared<ListedClusterPlan>(std::move(better->first), bound.source, std::move(better->second));
+  }
   if (leaders->claim().finish <= exchange.finish) return leaders;
   const Claim claim{exchange.finish, bound.time, bound.source, exchange.how};
   return std::make_shared<ClusterExchange>(cluster, problem, claim, std::move(exchange));

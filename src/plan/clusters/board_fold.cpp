@@ -2,6 +2,9 @@
 // The fold of one node on its board: a reduction in which a message is a publication and its reading, so the universal tree
 // of lambda = publish + read and gap = read, backwards (clusters.md, Theorem 8).
 #include <algorithm>
+#include <functional>
+#include <queue>
+#include <vector>
 
 #include "plan/clusters/cluster_plans.hpp"
 
@@ -52,6 +55,25 @@ void BoardFold::events(std::int64_t first, std::int64_t leader, std::int64_t pla
     const UniversalTree::Node child = tree_->child(node, i);
     exchange(child.index, child.size, tree_->finish() - child.label, place);
   }
+}
+
+std::vector<std::int64_t> board_labels(const Nodes& nodes, std::int64_t count) {
+  const std::int64_t publish = nodes.publish.ticks, read = nodes.read.ticks;
+  std::vector<std::int64_t> labels{0};
+  if (read == 0) {
+    labels.resize(static_cast<std::size_t>(count), publish);
+    return labels;
+  }
+  std::priority_queue<std::int64_t, std::vector<std::int64_t>, std::greater<>> next;
+  next.push(publish + read);
+  while (static_cast<std::int64_t>(labels.size()) < count) {
+    const std::int64_t label = next.top();
+    next.pop();
+    labels.push_back(label);
+    next.push(label + read);
+    next.push(label + publish + read);
+  }
+  return labels;
 }
 
 BoardFolds::BoardFolds(const Nodes& nodes) {

@@ -341,12 +341,17 @@ std::int64_t nodes_entered(const Cluster& cluster, Time T) {
 }
 
 Bound cluster_broadcast_bound(const Cluster& cluster) {
+  return cluster_broadcast_bound(cluster, cluster.nodes.largest());
+}
+
+Bound cluster_broadcast_bound(const Cluster& cluster, std::int64_t root_size) {
   const Nodes& nodes = cluster.nodes;
   const std::int64_t n = nodes.largest(), N = nodes.count();
   const Time board = nodes.publish + nodes.read;
   if (N == 1) return {n == 1 ? Time{0} : board, n == 1 ? "one processor" : "one node: somebody must publish"};
   const SpreadShape shape = spread_shape(cluster, n);
-  const Time entered{least_time(shape, N)};
+  const std::optional<UnequalTimes> unequal = unequal_broadcast_times(cluster, root_size);
+  const Time entered = std::max(Time{least_time(shape, N)}, unequal ? unequal->entered : Time{0});
   Bound bound{entered, "no more nodes can be entered"};
   if (const std::int64_t least = nodes.smallest(); least >= 2) {
     const Time apart{saturating_multiply(least - 1, nodes.gamma.ticks)};
@@ -359,6 +364,7 @@ Bound cluster_broadcast_bound(const Cluster& cluster) {
     const Time informed{least_time(ranks, saturating_multiply(n, N))};
     if (informed > bound.time) bound = {informed, "no more ranks can be informed"};
   }
+  if (unequal && unequal->informed > bound.time) bound = {unequal->informed, "no more ranks can be informed"};
   return bound;
 }
 
@@ -376,7 +382,7 @@ PlanPtr one_entry_broadcast(const Cluster& cluster, Rank root, Lanes lanes, cons
 }
 
 PlanPtr broadcast_on_cluster(const Cluster& cluster, Rank root, Lanes lanes) {
-  const Bound bound = cluster_broadcast_bound(cluster);
+  const Bound bound = cluster_broadcast_bound(cluster, cluster.nodes.size(cluster.nodes.node_of(root)));
   const Nodes& nodes = cluster.nodes;
   if (!nodes.uniform()) {
     if (nodes.count() > kMostListedNodes)

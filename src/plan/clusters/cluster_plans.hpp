@@ -33,6 +33,11 @@ Spread one_entry_tree(const Cluster& cluster, Lanes lanes);
 /// Along it (clusters.md, Theorem 5). REQUIRES equal nodes.
 PlanPtr one_entry_broadcast(const Cluster& cluster, Rank root, Lanes lanes, const Bound& bound, Spread tree);
 PlanPtr reduce_on_cluster(const Cluster& cluster, Rank root, bool commutative, Lanes lanes);
+/// A reduction that ends before `before`, or nothing where none is found (clusters.md, Theorem 34). No reduction takes less than `bound`.
+std::optional<Schedule> earliest_folding(const Cluster& cluster, const Problem& problem, Time bound, Time before);
+/// An all-reduce or a barrier that ends before `before`, and how it was made; or nothing where none is found (clusters.md, Theorem 35).
+std::optional<std::pair<Schedule, std::string>> earliest_grouped(const Cluster& cluster, const Problem& problem,
+                                                                 Time bound, Time before);
 /// All-reduce, and the barrier, which carries the same.
 PlanPtr allreduce_on_cluster(const Cluster& cluster, const Problem& problem, Lanes lanes);
 /// One rank a node folds its node, takes part in the all-reduce of N ranks, and publishes the result.
@@ -57,7 +62,21 @@ PlanPtr scan_in_step(const Cluster& cluster, const Problem& problem, const Bound
 
 /// No reduction takes less: backwards in time it is a broadcast with the costs of the board exchanged, and one that informs the ranks
 /// of a node one after another (flow_together_bound).
-Bound cluster_reduce_bound(const Cluster& cluster);
+Bound cluster_reduce_bound(const Cluster& cluster, std::int64_t root_size);
+/// The same for broadcasts, from a node of so many ranks.
+Bound cluster_broadcast_bound(const Cluster& cluster, std::int64_t root_size);
+/// Neither takes less where everybody hears from everybody.
+Bound cluster_exchange_bound(const Cluster& cluster);
+/// When the last of unequal nodes can be entered in a broadcast from a node of `root_size` ranks, and all ranks be informed.
+struct UnequalTimes {
+  Time entered, informed;
+};
+/// Nothing for equal nodes and for very many ranks (clusters.md, Theorem 33). Time: O(P log P).
+std::optional<UnequalTimes> unequal_broadcast_times(const Cluster& cluster, std::int64_t root_size);
+/// No rank of such a node has heard from all others earlier; 0 where the other one says nothing. Time: O(P log P).
+Time unequal_flow_time(const Cluster& cluster, std::int64_t root_size);
+/// Backwards in time, when a board has reached one more rank of `count`: the labels of the tree of clusters.md, Theorem 8, sorted.
+std::vector<std::int64_t> board_labels(const Nodes& nodes, std::int64_t count);
 /// In less time no rank hears from all others (clusters.md, Theorem 26). Time: as Spread, one habit.
 Time flow_together_bound(const Cluster& cluster);
 

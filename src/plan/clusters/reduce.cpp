@@ -141,24 +141,38 @@ class ClusterReduce final : public Plan {
 
 }  // namespace
 
-Bound cluster_reduce_bound(const Cluster& cluster) {
+Bound cluster_reduce_bound(const Cluster& cluster, std::int64_t root_size) {
   Cluster backwards = cluster;
   std::swap(backwards.nodes.publish, backwards.nodes.read);
-  Bound bound = cluster_broadcast_bound(backwards);
+  Bound bound = cluster_broadcast_bound(backwards, root_size);
   bound.source = "a reduction run backwards is a broadcast: " + bound.source;
-  if (const Time time = flow_together_bound(cluster); time > bound.time)
-    bound = {time, "a reading takes one publication: no more contributions can flow together"};
+  const Time together = std::max(flow_together_bound(cluster), unequal_flow_time(cluster, root_size));
+  if (together > bound.time)
+    bound = {together, "a reading takes one publication: no more contributions can flow together"};
+  return bound;
+}
+
+Bound cluster_exchange_bound(const Cluster& cluster) {
+  const std::int64_t least = cluster.nodes.smallest();  // everybody is the root of a broadcast and of a reduction
+  Bound bound = cluster_broadcast_bound(cluster, least);
+  if (Bound reduce = cluster_reduce_bound(cluster, least); reduce.time > bound.time) bound = std::move(reduce);
   return bound;
 }
 
 PlanPtr reduce_on_cluster(const Cluster& cluster, Rank root, bool commutative, Lanes lanes) {
-  const Bound bound = cluster_reduce_bound(cluster);
+  const Bound bound = cluster_reduce_bound(cluster, cluster.nodes.size(cluster.nodes.node_of(root)));
   Spread tree = tree_of_nodes(reduce_shape(cluster), cluster.nodes.count(), lanes == Lanes::leaders);
-  return std::make_shared<ClusterReduce>(
+  PlanPtr plan = std::make_shared<ClusterReduce>(
       cluster, root, commutative,
       Claim{Time{0}, bound.time, bound.source,
             lanes == Lanes::leaders ? "leaders: one rank a node receives" : "lanes, reversed; the board folds first"},
       std::move(tree));
+  if (cluster.nodes.uniform() || lanes == Lanes::leaders) return plan;
+  const Problem problem{.kind = Kind::reduce, .root = root, .commutative = commutative};
+  if (auto better = earliest_folding(cluster, problem, bound.time, plan->claim().finish))
+    return std::make_shared<ListedClusterPlan>(std::move(*better), bound.source,
+                                               "pieces of neighbouring ranks, each reached by one message");
+  return plan;
 }
 
 }  // namespace chasqui::plan

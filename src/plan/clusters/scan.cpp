@@ -155,8 +155,11 @@ class Scan {
 }  // namespace
 
 PlanPtr scan_on_cluster(const Cluster& cluster, const Problem& problem, Lanes lanes) {
-  Bound bound = cluster_broadcast_bound(cluster);
-  if (Bound reduce = cluster_reduce_bound(cluster); reduce.time > bound.time) bound = std::move(reduce);
+  // The first rank is heard by all others, and the last one hears from all.
+  Bound bound = cluster_broadcast_bound(cluster, cluster.nodes.size(0));
+  if (Bound reduce = cluster_reduce_bound(cluster, cluster.nodes.size(cluster.nodes.count() - 1));
+      reduce.time > bound.time)
+    bound = std::move(reduce);
   const std::int64_t N = cluster.nodes.count(), n = cluster.nodes.largest();
   PlanPtr in_step;
   if (cluster.nodes.uniform() && lanes != Lanes::leaders) {

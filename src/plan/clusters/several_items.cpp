@@ -58,7 +58,7 @@ Time time_of_work(const Cluster& c, Rank root, std::int64_t k) {
 /// clusters.md, Theorem 18.
 Bound items_bound(const Cluster& c, Rank root, std::int64_t k) {
   const std::int64_t p = c.nodes.publish.ticks, gamma = c.nodes.gamma.ticks, n = c.nodes.largest();
-  Bound one = cluster_broadcast_bound(c);
+  Bound one = cluster_broadcast_bound(c, c.nodes.size(c.nodes.node_of(root)));
   if (c.base.P == 1) return one;
   std::int64_t last = n > 1 ? root_turns_to_last_item(c, k) : saturating_multiply(k - 1, c.base.gap().ticks);
   if (c.nodes.count() == 1) last = saturating_multiply(k - 1, p);

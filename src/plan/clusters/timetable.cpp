@@ -80,7 +80,7 @@ Time Timetable::end_of_send(Rank from, Rank to, Time earliest) const {
   }
 }
 
-Time Timetable::send(Rank from, Rank to, const Part& part, Time earliest) {
+Time Timetable::send(Rank from, Rank to, const Part& part, Time earliest, const Part& second) {
   const LogP& m = schedule_.machine;
   const Time end = end_of_send(from, to, earliest);
   const Time begin = end - m.lambda(), there = end - m.o;
@@ -91,21 +91,21 @@ Time Timetable::send(Rank from, Rank to, const Part& part, Time earliest) {
   keep_apart(adapter(to).receptions, there, nodes().gamma);
   book(from, begin, m.o);
   book(to, there, m.o);
-  schedule_.sends.push_back({begin, from, to, part});
+  schedule_.sends.push_back({begin, from, to, part, second});
   return end;
 }
 
-Time Timetable::publish(Rank rank, const Part& part, Time earliest) {
+Time Timetable::publish(Rank rank, const Part& part, Time earliest, const Part& second) {
   const Time end = end_of_publication(rank, earliest);
   book(rank, end - nodes().publish, nodes().publish);
-  schedule_.publications.push_back({end - nodes().publish, rank, part});
+  schedule_.publications.push_back({end - nodes().publish, rank, part, second});
   return end;
 }
 
-Time Timetable::read(Rank rank, Rank from, const Part& part, Time earliest) {
+Time Timetable::read(Rank rank, Rank from, const Part& part, Time earliest, const Part& second) {
   const Time end = end_of_reading(rank, earliest);
   book(rank, end - nodes().read, nodes().read);
-  schedule_.readings.push_back({end - nodes().read, rank, from, part});
+  schedule_.readings.push_back({end - nodes().read, rank, from, part, second});
   return end;
 }
 

@@ -33,9 +33,9 @@ class Timetable {
 
   /// Each finds the earliest begin from `earliest` on, books it, and says when it has ended: for a message, when what it carries
   /// is available at `to`. Time: O(log events); a message may have to try several times.
-  Time send(Rank from, Rank to, const Part& part, Time earliest);
-  Time publish(Rank rank, const Part& part, Time earliest);
-  Time read(Rank rank, Rank from, const Part& part, Time earliest);
+  Time send(Rank from, Rank to, const Part& part, Time earliest, const Part& second = {});
+  Time publish(Rank rank, const Part& part, Time earliest, const Part& second = {});
+  Time read(Rank rank, Rank from, const Part& part, Time earliest, const Part& second = {});
 
   /// When a message, publication or reading would have ended, without booking it.
   Time end_of_send(Rank from, Rank to, Time earliest) const;

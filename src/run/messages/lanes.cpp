@@ -118,9 +118,11 @@ class LanesBuilder {
     if (size > 1 && used > 1) fold_on_board(twice ? used : 0);
     for (std::size_t i = early; i < arrivals.size(); ++i) value = with(*value, arrivals[i]);
     if (leads && !at_root && costs.network.shares_bandwidth) {
-      // Messages that nobody takes yet would share the link with those that are wanted.
-      const Time turn = plan.claim().finish - available(plan.machine(), form.receives.front());
-      program_.pause(static_cast<double>(turn.ticks) * planned.tick);
+      // Messages that nobody takes yet would share the link with those that are wanted. The plan's times are rounded, and messages to the
+      // lanes of a node share its link: what is sent that much early comes in time.
+      const Time heard = available(plan.machine(), form.receives.front());
+      const double turn = planned.nanoseconds - static_cast<double>(heard.ticks) * planned.tick;
+      program_.pause(std::max(0.0, turn - planned.tick - static_cast<double>(lanes) * costs.gamma));
     }
     if (leads && !at_root) program_.send(parent_of(form.receives.front().from, lanes), {*value, shape_.bytes()});
     program_.finish();

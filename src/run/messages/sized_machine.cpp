@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "chasqui/plan/kitem.hpp"
 #include "run/messages/message_cost.hpp"
 
 namespace chasqui::run {
@@ -50,6 +51,12 @@ SizedMachine item_machine(const Level& level, std::int64_t ranks, double bytes) 
   const auto steps =
       std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(std::min(lambda / step, kMost) - 1e-9)));
   return {LogP::postal(ranks, Time{steps}), step};
+}
+
+double items_time(const SizedMachine& sized, const Level& level, double flight, std::int64_t items) {
+  const double steps = static_cast<double>(plan::quick_kitem_time(sized.machine, items).ticks);
+  if (!level.shares_bandwidth) return steps * sized.tick;  // nobody keeps to the plan's times
+  return (steps - static_cast<double>(sized.machine.lambda().ticks)) * sized.tick + flight;
 }
 
 }  // namespace chasqui::run

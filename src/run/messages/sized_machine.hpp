@@ -24,4 +24,8 @@ SizedMachine receiving_machine_for(const Level& level, std::int64_t ranks, doubl
 /// The machine in steps of one item: what the k-item plan is asked for.
 SizedMachine item_machine(const Level& level, std::int64_t ranks, double bytes);
 
+/// What the plan of so many items on that machine takes in one direction, where a message takes `flight`. Sends that keep to the plan's
+/// times begin whole steps after each other, but the last message is there when it arrives, not at the end of a step.
+double items_time(const SizedMachine& sized, const Level& level, double flight, std::int64_t items);
+
 }  // namespace chasqui::run
