@@ -13,7 +13,7 @@ programs=${PROGRAMS:-node_bench team_bench both_bench chasqui-mpi}
 mkdir -p "$out" "$common"
 includes="-I$root/include -I$root/src"
 for directory in "$@"; do includes="$includes -I$directory"; done
-flags="-std=c++20 -O3 -fPIC -DNDEBUG -DFMT_HEADER_ONLY=1 -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX -DCHASQUI_MPI_FLAVOUR='\"here\"' -DCHASQUI_VERSION='\"here\"' $includes"
+flags="-std=c++20 -O3 -fPIC -DNDEBUG -DFMT_HEADER_ONLY=1 -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX -DCHASQUI_MPI_FLAVOUR='\"here\"' $includes"
 mpicxx=${MPICXX:-mpicxx}
 # A line for each object: its compiler and flags, its source, itself.
 objects() {

@@ -17,7 +17,7 @@ using namespace run;
 namespace {
 
 /// In the order in which they are worth most, when time is short: the ends first. Between 8 and 512 KiB data outgrows one cache after
-/// another, and a straight line from 8 to 64 is off by a factor of two (docs/laboratory.md): so there are more.
+/// another, and a straight line from 8 to 64 is off by a factor of two: so there are more.
 constexpr std::int64_t kSizes[] = {8,    65'536, 1024, 524'288, 64,  8192, std::int64_t{2} << 20, 32'768, 262'144,
                                    4096, 512,    56,   112,     120, 2048, std::int64_t{4} << 20};
 constexpr std::int64_t kLargest = std::int64_t{8} << 20;  ///< of all ranks' blocks together

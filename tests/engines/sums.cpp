@@ -63,6 +63,17 @@ void sums(run::Comm& comm) {
       expect(count == comm.size(), comm, n, "the reduction beside it");
     }
   }
+  // Plans that follow each other at one address, each used twice.
+  for (std::int64_t n = 1; n <= 40; ++n) {
+    const auto plan = plan::sum_operands(LogP{comm.size(), Time{1}, Time{0}, Time{1}}, n);
+    const auto numbers = operands<long>(*plan, comm.rank(), plain);
+    long expected = 0;
+    for (std::int64_t i = 0; i < n; ++i) expected += plain(i);
+    for (int again = 0; again < 2; ++again) {
+      const long total = run::sum(comm, *plan, std::span<const long>(numbers));
+      expect(!root || total == expected, comm, n, "a plan after another");
+    }
+  }
   const auto plan = plan::sum_operands(LogP{comm.size() + 1, Time{5}, Time{2}, Time{4}}, 10);
   try {
     run::sum(comm, *plan, std::span<const long>());

@@ -35,7 +35,7 @@ TEST(BoardMethods, NoOtherMethodIsPredictedFasterThanTheOneTaken) {
             EXPECT_LE(time(method), time(Method::slots));
             if (kind == Kind::reduce || kind == Kind::allreduce) {
               EXPECT_LE(time(method), time(Method::shared_fold));
-              if (kind == Kind::allreduce && methods.groups()[2].size != 0 && slot <= 19 * kLinePayload) {
+              if (kind == Kind::allreduce && ranks > 2 && methods.groups()[2].size != 0 && slot <= 19 * kLinePayload) {
                 EXPECT_LE(time(method), time(Method::grouped_fold));
               }
             }
@@ -45,6 +45,26 @@ TEST(BoardMethods, NoOtherMethodIsPredictedFasterThanTheOneTaken) {
         }
       }
     }
+  }
+}
+
+/// A machine of two says little of what lines of data cost when many read them: `each` is measured between them as one whole line.
+TEST(BoardMethods, TwoRanksHaveCostsOfTheirOwn) {
+  for (const double each : {16., 140.}) {
+    for (const Kind kind : kKinds) {
+      const auto method = [&](std::size_t bytes, bool threads) {
+        return *BoardMethods({2, 400, each}, kWide, threads).of(kind, bytes, 1);
+      };
+      const std::size_t blocks = kind == Kind::scatter ? 2 : 1;  // of a slot
+      EXPECT_EQ(method(1024 / blocks, true), Method::slots) << to_string(kind);
+      if (kind != Kind::scan && kind != Kind::allreduce) {
+        EXPECT_EQ(method(kWide, true), Method::direct) << to_string(kind);
+      }
+      EXPECT_EQ(method(kWideFromAll, false), Method::slots) << to_string(kind);
+      EXPECT_EQ(method(kWide + 1, false), Method::staged) << to_string(kind);
+    }
+    EXPECT_EQ(*BoardMethods({2, 400, each}, kWide, false).of(Kind::gather, kWide, 1), Method::slots);
+    EXPECT_EQ(*BoardMethods({2, 400, each}, kWide, true).of(Kind::allreduce, kWide, 1), Method::exposed_fold);
   }
 }
 
@@ -125,7 +145,7 @@ BoardMethods of_processes(int ranks) {
   return BoardMethods(topology, default_profile());
 }
 
-// Each method forced on 16 processes (docs/laboratory.md, "All-to-all").
+// Each method forced on 16 processes (docs/laboratory/all-to-all.md).
 TEST(BoardMethods, ExchangesOfSixteenProcessesTakeWhatWasFastest) {
   const BoardMethods methods = of_processes(16);
   const auto method = [&](Kind kind, std::size_t bytes) { return *methods.of(kind, bytes, 8); };
@@ -139,7 +159,7 @@ TEST(BoardMethods, ExchangesOfSixteenProcessesTakeWhatWasFastest) {
   }
 }
 
-// The same on fewer (docs/laboratory.md, "Fewer ranks").
+// The same on fewer (docs/laboratory/memory.md, "Fewer ranks").
 TEST(BoardMethods, LongBlocksOfFewProcessesTakeWhatWasFastest) {
   for (const int ranks : {2, 4, 16}) {
     const BoardMethods methods = of_processes(ranks);

@@ -62,13 +62,13 @@ RC_GTEST_PROP(Stage, ChunksLieApartInsideTheMemory, ()) {
   auto* memory = static_cast<std::byte*>(::operator new(shape.bytes(), kAlign));
   std::fill_n(memory, shape.zeroed(), std::byte{0});
   Board board(memory, shape, 0, shape.ranks);
-  board.divide_stage(chunk, used);
+  board.stages().divide(chunk, used);
   std::vector<std::pair<const std::byte*, const std::byte*>> chunks;
   std::uint64_t depth = 1;
-  while (board.stage(0, depth) != board.stage(0, 0)) ++depth;
+  while (board.stages().of(0, depth) != board.stages().of(0, 0)) ++depth;
   for (int rank = 0; rank < shape.ranks; ++rank) {
     for (std::uint64_t round = 0; round < depth; ++round) {
-      const std::byte* at = board.stage(rank, round);
+      const std::byte* at = board.stages().of(rank, round);
       chunks.emplace_back(at, at + chunk);
     }
   }

@@ -117,6 +117,15 @@ TEST(CoreShortage, IsNotFoundByServicesOfTheSystem) {
   EXPECT_FALSE(shortage.known()) << "once, however long";
 }
 
+TEST(CoreShortage, IsSuspectedForASecondAfterALongAbsence) {
+  CoreShortage shortage;
+  EXPECT_FALSE(shortage.suspected(0));
+  shortage.suspect(7);
+  EXPECT_TRUE(shortage.suspected(1'000'000'006));
+  EXPECT_FALSE(shortage.suspected(1'000'000'007));
+  EXPECT_FALSE(shortage.known()) << "nobody knows who had the core";
+}
+
 TEST(CoreShortage, NobodySpinsInOne) {
   ASSERT_FALSE(core_shortage.known());
   Backoff patient(false);

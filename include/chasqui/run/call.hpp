@@ -92,9 +92,9 @@ enum class Method : std::uint8_t {
   tree,          ///< messages along the optimal tree or windows of the plan for one item
   items,         ///< messages: the buffer cut into items that travel along the k-item plan
   exchange,      ///< messages: reduce-scatter, then all-gather, on circulant windows
-  windows,       ///< messages: all-gather by growing windows
+  windows,       ///< messages: all-gather by growing windows; exchanges by the digits of the distance
   messages,      ///< messages: every block straight to where it is needed
-  two_level,     ///< a board inside each node, messages between one rank of each
+  two_level,     ///< a board inside each node, messages between one rank of each or several
   native,        ///< the MPI library's own collective
 };
 std::string_view to_string(Method method);  ///< as `chasqui explain` prints it

@@ -57,11 +57,11 @@ const Level& message_level(const Topology& topology, const Profile& profile);
 /// All that apply, the fastest first. Never empty.
 std::vector<Choice> choices(const Query& query, const Topology& topology, const Profile& profile);
 
-/// Why the predictions do not fit these ranks, with the remedy, for people; empty where they do.
-std::string doubt_of(const Topology& topology, const Profile& profile);
+/// Why the predictions do not fit these ranks, with the remedy, in lines for people; none where they do.
+std::vector<std::string> doubt_of(const Topology& topology, const Profile& profile);
 
-/// Why so many ranks of a node talk to other nodes, or only one, in a few words for people; empty where it can only be one.
-std::string reason_for_lanes(const Query& query, const Topology& topology, const Profile& profile);
+/// Why so many ranks of a node talk to other nodes, or only one, in lines for people; none where it can only be one.
+std::vector<std::string> reason_for_lanes(const Query& query, const Topology& topology, const Profile& profile);
 
 /// Several lines for people: the choice, its predicted time, the runners-up and why.
 std::string explain(const Query& query, const Topology& topology, const Profile& profile);

@@ -27,29 +27,38 @@ struct RunOfOperands {
 Request start_sum(Comm& comm, const plan::SumPlan& plan, const void* mine, std::size_t count, void* total,
                   RunOfOperands how, std::shared_ptr<const void> kept);
 
+/// Makes a summation to its end. What a plan asks of this rank is remembered while the plan lives, so that it is worked out once.
+void run_sum(Comm& comm, const plan::SumPlan& plan, const void* mine, std::size_t count, void* total,
+             RunOfOperands how);
+
+/// By `f`, which must stay until the summation is complete.
+template <typename T, typename F>
+RunOfOperands folded_by(const F& f) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  return {sizeof(T),
+          [](const void* context, const void* first, std::size_t count, void* fold) {
+            const F& op = *static_cast<const F*>(context);
+            const T* operands = static_cast<const T*>(first);
+            T value = *static_cast<T*>(fold);
+            while (count > 0) value = op(operands[--count], value);
+            *static_cast<T*>(fold) = value;
+          },
+          &f};
+}
+
 /// Begins a summation. `mine` are this rank's operands in the order of plan.placement(rank); `total` gets the fold of all at
 /// rank 0 and of this rank's subtree elsewhere. Operands and total must stay until the request is complete.
 template <typename T, typename F = Sum>
 Request isum(Comm& comm, const plan::SumPlan& plan, std::span<const T> mine, T& total, F op = {}) {
-  static_assert(std::is_trivially_copyable_v<T>);
   const auto kept = std::make_shared<const F>(std::move(op));
-  const RunOfOperands how{sizeof(T),
-                          [](const void* context, const void* first, std::size_t count, void* fold) {
-                            const F& f = *static_cast<const F*>(context);
-                            const T* operands = static_cast<const T*>(first);
-                            T value = *static_cast<T*>(fold);
-                            while (count > 0) value = f(operands[--count], value);
-                            *static_cast<T*>(fold) = value;
-                          },
-                          kept.get()};
-  return start_sum(comm, plan, mine.data(), mine.size(), &total, how, kept);
+  return start_sum(comm, plan, mine.data(), mine.size(), &total, folded_by<T>(*kept), kept);
 }
 
 /// The same to its end. Ranks without operands return T{}.
 template <typename T, typename F = Sum>
 T sum(Comm& comm, const plan::SumPlan& plan, std::span<const T> mine, F op = {}) {
   T total{};
-  isum(comm, plan, mine, total, std::move(op)).wait();
+  run_sum(comm, plan, mine.data(), mine.size(), &total, folded_by<T>(op));
   return total;
 }
 

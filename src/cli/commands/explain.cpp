@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // chasqui explain: which way a collective would be run on a measured machine, and why.
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
 #include "chasqui/base/error.hpp"
@@ -50,7 +52,12 @@ class ExplainCommand final : public Command {
     const std::int64_t bytes = *kind == Kind::barrier ? 0 : bytes_;
     const run::Query query{*kind, static_cast<std::size_t>(bytes), 1, !ordered_};
     if (!json_) {
-      out.write(run::explain(query, topology, profile));
+      std::string text = run::explain(query, topology, profile);
+      if (!machine_) {  // after the line that begins with "why"
+        text.insert(text.find('\n', text.find("\nwhy") + 1) + 1,
+                    "machine   guessed: `chasqui measure --out FILE` measures it, then --machine FILE\n");
+      }
+      out.write(text);
       return 0;
     }
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
@@ -62,9 +69,10 @@ class ExplainCommand final : public Command {
     }
     nlohmann::ordered_json root = {{"collective", kind_}, {"bytes", bytes}, {"ranks", ranks}, {"choices", list}};
     if (!machine_) root["machine"] = profile.how;
-    if (const std::string lanes = run::reason_for_lanes(query, topology, profile); !lanes.empty())
-      root["lanes"] = lanes;
-    if (const std::string doubt = run::doubt_of(topology, profile); !doubt.empty()) root["but"] = doubt;
+    if (const auto lanes = run::reason_for_lanes(query, topology, profile); !lanes.empty())
+      root["lanes"] = fmt::to_string(fmt::join(lanes, "; "));
+    if (const auto doubt = run::doubt_of(topology, profile); !doubt.empty())
+      root["but"] = fmt::to_string(fmt::join(doubt, " "));
     out.write(root.dump(2) + "\n");
     return 0;
   }

@@ -39,7 +39,7 @@ BoardShape BoardShape::for_threads(int ranks) { return for_ranks(ranks, kLine); 
 
 std::size_t BoardShape::zeroed() const {
   const auto n = static_cast<std::size_t>(ranks);
-  return round_up(sizeof(Board::News), 128) + n * (sizeof(Board::Counters) + sizeof(Board::Calls)) +
+  return round_up(sizeof(Board::News), 128) + n * (sizeof(Counters) + sizeof(Board::Calls)) +
          (2 * slot_spacing(ranks) + further_lines(ranks)) * kSlotRing * n * sizeof(Board::Line);
 }
 
@@ -57,9 +57,6 @@ Board::Board(void* memory, const BoardShape& shape, int rank, int cores)
   CHASQUI_CHECK(shape.stage % kLine == 0 && shape.stage > 0, "stage={}", shape.stage);
   auto* at = static_cast<std::byte*>(memory);
   const auto n = static_cast<std::size_t>(shape.ranks);
-  done_.at.resize(n);
-  done_.at[static_cast<std::size_t>(rank)] = ~std::uint64_t{0} / 4;  // whoever waits waits for others
-  consumed_ = done_;
   news_ = reinterpret_cast<News*>(at);
   at += round_up(sizeof(News), 128);
   counters_ = reinterpret_cast<Counters*>(at);
@@ -78,7 +75,9 @@ Board::Board(void* memory, const BoardShape& shape, int rank, int cores)
   at += kSlotRing * n * further_ * sizeof(Line);
   wide_ = at;
   at += kSlotRing * n * wide_stride();
-  stages_ = reinterpret_cast<std::byte*>(round_up(reinterpret_cast<std::uintptr_t>(at), 4096));
+  auto* const stages = reinterpret_cast<std::byte*>(round_up(reinterpret_cast<std::uintptr_t>(at), 4096));
+  done_ = Reached(counters_, &Counters::done, shape.ranks, rank);
+  stages_ = Stages(stages, shape.stage_room(), counters_, shape.ranks, rank);
 }
 
 /// Of more than a line.
@@ -145,22 +144,6 @@ void Board::arrange(const std::array<Grouping, 4>& groups) {
     const bool enough = neighbours.smallest(ranks) >= 2;  // members for two lines
     in_order_[i] = as_seen_here(enough ? neighbours : Grouping::neighbours(ranks, ranks));
   }
-}
-
-/// What all others have reached at least. A counter that was seen at what is needed is not looked at again, and while one is below it only that
-/// one is: who waits for the last rank leaves the lines of all others alone.
-std::uint64_t Board::refreshed(Seen& seen, std::uint64_t needed, std::atomic<std::uint64_t> Counters::*counter) const {
-  const auto behind = [&](int r) {
-    std::uint64_t& at = seen.at[static_cast<std::size_t>(r)];
-    if (at < needed) at = (counters_[r].*counter).load(std::memory_order_acquire);
-    return at < needed;
-  };
-  if (!behind(seen.behind)) {
-    int r = 0;
-    while (r < shape_.ranks && !behind(r)) ++r;
-    if (r < shape_.ranks) seen.behind = r;
-  }
-  return *std::ranges::min_element(seen.at);
 }
 
 void Board::report(std::uint64_t first, std::uint64_t last, const std::string& why) {
@@ -290,10 +273,10 @@ void Board::disagree(int other) const {
 void Board::refuse(std::uint64_t number) {
   auto& ranges = own_->refused;
   if (refusals_ != 0) {
-    Range& latest = ranges[(refusals_ - 1) % kRefusals];
+    CallRange& latest = ranges[(refusals_ - 1) % kRefusals];
     if (latest.last.load() + 1 == number) return latest.last.store(number, std::memory_order_release);
   }
-  Range& next = ranges[refusals_++ % kRefusals];
+  CallRange& next = ranges[refusals_++ % kRefusals];
   next.first.store(0);  // nobody takes the old beginning with the new end
   next.last.store(number);
   next.first.store(number, std::memory_order_release);
@@ -305,7 +288,7 @@ bool Board::failed(std::uint64_t number, const std::vector<std::uint64_t>& own) 
     return true;
   }
   for (int r = 0; r < shape_.ranks; ++r) {
-    for (const Range& range : counters_[r].refused) {
+    for (const CallRange& range : counters_[r].refused) {
       const std::uint64_t first = range.first.load(std::memory_order_acquire);
       if (first == 0) break;
       const std::uint64_t last = std::min(number, range.last.load(std::memory_order_acquire));

@@ -8,18 +8,20 @@
 //  1. The collectives of a board are numbered 1, 2, 3, ... in the same order on every rank. A rank is in collective s from
 //     begin() to finish(); it is in one at a time. What it publishes in s lies in row s mod kSlotRing.
 //  2. Each word has one writer: the lines, the wide part, the stage, the counters and the remembered calls of a rank are
-//     written by that rank alone. Only the notice of failures and withdrawals is written by whoever comes first
-//     (compare-exchange).
+//     written by that rank alone. Exceptions: the notice of failures and withdrawals is written by whoever comes first
+//     (compare-exchange); that a rank has ended, by itself or by whoever finds its process gone; and of such a rank others take back
+//     `inside` (leave_for).
 //  3. A line belongs to s exactly if its header is (s, sum over all calls up to s). Another sum under the same s is a rank
 //     that has made other calls; a line of an older row has a smaller s. A newer one is never met: see 5.
 //  4. A contribution is complete before its header says so: payload, wide part or first chunk of the stage. Of two lines
 //     each has its own header; the first one's comes last, and would be enough, but a reader asks for both at once.
 //  5. A rank writes row s + kSlotRing only when everybody has finished s. So a reader that is still in s finds row s
-//     as s left it.
+//     as s left it. Who has finished s may find a newer row there, and takes it for none of s (3).
 //  6. Stages go in rounds, numbered through all collectives. Round t of a rank lies at chunk t mod depth. It is written only
 //     when everybody has consumed round t - depth, and after a new division of the stage only when everybody has
 //     consumed all rounds before it.
-//  7. The counters done, posted, result and consumed only grow. What a rank remembers of them (slowest_,
+//     Whoever has finished s has consumed all rounds up to those of s.
+//  7. The counters done, posted, result and consumed only grow. What a rank remembers of them (Reached, slowest_,
 //     consumed_by_all_) may be old, hence too small: it waits longer than it must, and never too short.
 //  8. The buffers of a rank are used by others only while it exposes them, and only between enter() and leave() of
 //     those others. After withdraw() nobody uses them.
@@ -38,8 +40,11 @@
 //    loads `inside`. Each must not miss the other's write if the other misses its own, which release and acquire do not
 //    promise: these four are sequentially consistent. leave() stores with release: what was read or written in the
 //    buffers comes before it, and the owner's load, which sees it, before what the owner does with them next.
-//  - The sequence number, the history and the divisions of the stage are each rank's own: no order is needed. Taking lines
-//    for writing (ask_to_write_line) and asking for them (fetch) are hints without effect on any of this.
+//  - A notice of failure: its text and range are written before `state` says so with release, and read after `state` was acquired. Its
+//    range may grow afterwards. A range of refusals is emptied before it is written anew, `first` comes last, with release, and is
+//    looked at before and after `last`: nobody takes one call's beginning with another one's end.
+//  - The sequence number, the history and the divisions of the stage are each rank's own: no order is needed. Where ranks run (`core`),
+//    taking lines for writing (ask_to_write_line) and asking for them (fetch) are hints without effect on any of this.
 #pragma once
 
 #include <algorithm>
@@ -56,13 +61,13 @@
 #include "chasqui/model/grouping.hpp"
 #include "chasqui/run/operator.hpp"
 #include "run/board/copy.hpp"
+#include "run/board/counters.hpp"
 #include "run/board/shape.hpp"
+#include "run/board/stages.hpp"
 #include "run/faults/call_history.hpp"
 #include "run/wait/backoff.hpp"
 
 namespace chasqui::run {
-
-static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "counters are shared between processes");
 
 /// The lines of a rank in one collective.
 enum class Place {
@@ -123,9 +128,9 @@ class alignas(2 * kLine) Board {
   }  ///< this rank needs nothing more of the present collective
   /// As if so many collectives and rounds had been, before the first one: whoever needs this rank waits until it has done so.
   void skip_to(std::uint64_t calls) {
-    sequence_ = round_ = divided_ = calls;
+    sequence_ = calls;
     own_->done.store(calls, std::memory_order_release);
-    consumed(rank_).store(calls, std::memory_order_release);
+    stages_.skip_to(calls);
   }
   void pass_by(const Signature& call) {
     begin(call);
@@ -144,9 +149,8 @@ class alignas(2 * kLine) Board {
   /// The same of one rank, and it has consumed all rounds before this collective's: where roots take turns, the next one need not
   /// ask everybody how far it is.
   void began(int rank) {
-    const auto who = static_cast<std::size_t>(rank);
-    done_.at[who] = std::max(done_.at[who], sequence_ - 1);
-    consumed_.at[who] = std::max(consumed_.at[who], round_);
+    done_.note(rank, sequence_ - 1);
+    stages_.has_begun(rank);
   }
 
   // --- small slots
@@ -220,9 +224,7 @@ class alignas(2 * kLine) Board {
   std::size_t stride(Place place = Place::first) const {
     return (place < Place::further ? spacing_ : further_) * kLine;
   }
-  void fetch(int slot, Place place) const {
-    __builtin_prefetch(line(slot, place));
-  }  ///< asks for a line that will be read soon
+  void fetch(int slot, Place place) const { ask_for_line(line(slot, place)); }
 
   // --- groups of which members fold or publish for the others
   /// For folds of one line, of two, and of more, and for broadcasts. The same on every rank.
@@ -238,6 +240,9 @@ class alignas(2 * kLine) Board {
   std::uint32_t methods_run() const { return methods_run_; }  ///< a bit for each that ran since forget_methods()
   void forget_methods() { methods_run_ = 0; }
 
+  Stages& stages() { return stages_; }  ///< for long data, in rounds
+  const Stages& stages() const { return stages_; }
+
   /// When to look first at the lines of everybody, or at a root's. Never long: who waits in vain loses little.
   FirstLook& look_at_all() { return look_at_all_; }
   FirstLook& look_at_root() { return look_at_root_; }        ///< the same for the line of a root
@@ -246,50 +251,6 @@ class alignas(2 * kLine) Board {
   FirstLook& look_at_shares() { return look_at_shares_; }    ///< the same for what others have folded of longer data
   FirstLook& look_at_given() { return look_at_given_; }  ///< for what all give to one who folds or collects it: no wait
 
-  // --- long data, in rounds
-  static constexpr std::size_t kUsualRing = 256 * 1024;  ///< bytes of a stage in use when chunks are short
-  std::uint64_t round() const { return round_; }         ///< number of the next round of stages
-  void advance_rounds(std::uint64_t rounds) {
-    round_ += rounds;
-  }  ///< this many rounds are used by the present collective
-  /// The stage as chunks of this size from now on. Few `bytes` of it, and the ranks' parts close together, stay in the
-  /// caches; what all others read is cheaper to write again once it has left them. A change waits until everybody has
-  /// consumed what was there.
-  void divide_stage(std::size_t chunk, std::size_t bytes = kUsualRing) {
-    const std::uint64_t depth = std::min(shape_.stage_room(), std::max(bytes, 4 * chunk)) / chunk;
-    if (chunk == chunk_ && depth == depth_) return;
-    chunk_ = chunk;
-    depth_ = depth;
-    divided_ = round_;
-  }
-  /// Where `rank` puts its bytes of a round.
-  std::byte* stage(int rank, std::uint64_t round) const {
-    return stages_ + (static_cast<std::size_t>(rank) * depth_ + round % depth_) * chunk_;
-  }
-  /// May this rank write its stage for `round`: has everybody consumed what it held?
-  bool may_stage(std::uint64_t round) {
-    const std::uint64_t needed = std::max(divided_, round + 1 > depth_ ? round + 1 - depth_ : 0);
-    return consumed_by_all_ >= needed || refresh_consumed(needed) >= needed;
-  }
-  void post(std::uint64_t round) {
-    own_->posted.store(round + 1, std::memory_order_release);
-  }  ///< this rank's stage is filled
-  bool has_posted(int rank, std::uint64_t round) const {
-    return counters_[rank].posted.load(std::memory_order_acquire) > round;
-  }  ///< is the stage of `rank` filled?
-  /// The second phase of a round: this rank's part of the result is ready.
-  void post_result(std::uint64_t round) { own_->result.store(round + 1, std::memory_order_release); }
-  /// Has `rank` folded its part of the round?
-  bool has_result(int rank, std::uint64_t round) const {
-    return counters_[rank].result.load(std::memory_order_acquire) > round;
-  }
-  void consume(std::uint64_t round) {
-    consumed(rank_).store(round + 1, std::memory_order_release);
-  }  ///< this rank has read all it needs of the round
-  /// Does `rank` need nothing of the round, or nothing more?
-  bool has_consumed(int rank, std::uint64_t round) const {
-    return consumed(rank).load(std::memory_order_acquire) > round;
-  }
   bool all_finished() {
     return slowest_ >= sequence_ || refresh_slowest(sequence_) >= sequence_;
   }  ///< every rank has left the present collective
@@ -340,29 +301,12 @@ class alignas(2 * kLine) Board {
 
  private:
   static constexpr int kSignBits = 20;  ///< of a header: what the calls so far come to; above them the sequence number
-  static constexpr std::size_t kRefusals =
-      2 * kSlotRing;  ///< with a collective between each two: more than a rank can be ahead
 
   struct alignas(kLine) Line {
     std::atomic<std::uint64_t> header;
     std::byte payload[kLinePayload];
   };
   static_assert(sizeof(Line) == kLine);
-  struct Range {
-    std::atomic<std::uint64_t> first;  ///< 0: none
-    std::atomic<std::uint64_t> last;
-  };
-  struct alignas(2 * kLine) Counters {
-    std::atomic<std::uint64_t> done;
-    alignas(kLine) std::atomic<std::uint64_t> posted;
-    alignas(kLine) std::atomic<std::uint64_t> result;
-    alignas(kLine) std::atomic<std::uint64_t> consumed;
-    // A pair of lines of its own: it is written often, and whoever reads its neighbour would fetch it too.
-    alignas(2 * kLine) std::atomic<std::uint64_t> inside;  ///< the collective in which it uses the memory of others now
-    alignas(2 * kLine) Range refused[kRefusals];           ///< the numbers of its refusals: what came in a row is one
-    std::atomic<std::uint64_t> ended;                      ///< as Departures writes it
-    std::atomic<std::uint64_t> core;                       ///< where it runs, plus 1; 0: nobody knows. A hint
-  };
   struct alignas(2 * kLine) Calls {  ///< of one rank; read by others only when something is wrong
     CallHistory noted;
     std::atomic<std::uint64_t> elsewhere;  ///< so many calls went another way
@@ -400,23 +344,11 @@ class alignas(2 * kLine) Board {
   static constexpr std::uint64_t kWideBit = std::uint64_t{1} << 63;  ///< in more_lines_, beside the places
   void own_more();
   std::atomic<std::uint64_t>& done(int rank) const { return counters_[rank].done; }
-  std::atomic<std::uint64_t>& consumed(int rank) const { return counters_[rank].consumed; }
   std::uint64_t elsewhere(int rank) const { return calls_[rank].elsewhere.load(std::memory_order_acquire); }
   int name(int rank) const { return names_.empty() ? rank : names_[static_cast<std::size_t>(rank)]; }
   [[noreturn]] void throw_gone_elsewhere(int gone, int here) const;
   Signature named(Signature call) const;  ///< with its root as errors call it
-  /// Of a counter of each rank: what this one has seen.
-  struct Seen {
-    std::vector<std::uint64_t> at;
-    int behind = 0;  ///< who was found below what was needed
-  };
-  std::uint64_t refresh_slowest(std::uint64_t needed) {
-    return slowest_ = std::max(slowest_, refreshed(done_, needed, &Counters::done));
-  }
-  std::uint64_t refresh_consumed(std::uint64_t needed) {
-    return consumed_by_all_ = refreshed(consumed_, needed, &Counters::consumed);
-  }
-  std::uint64_t refreshed(Seen& seen, std::uint64_t needed, std::atomic<std::uint64_t> Counters::*counter) const;
+  std::uint64_t refresh_slowest(std::uint64_t needed) { return slowest_ = std::max(slowest_, done_.refreshed(needed)); }
 
   BoardShape shape_;
   int rank_;
@@ -428,7 +360,6 @@ class alignas(2 * kLine) Board {
   Line* slots_;
   Line* more_;  ///< from the third line of a contribution on
   std::byte* wide_;
-  std::byte* stages_;
   Line* lines_;           ///< of the present collective
   std::size_t spacing_;   ///< lines from slot to slot
   std::size_t row_;       ///< lines of all slots of a collective
@@ -453,13 +384,8 @@ class alignas(2 * kLine) Board {
   std::uint64_t history_ = 0;  ///< the sum over all calls so far
   std::uint64_t header_ = 0;   ///< of the lines of the present collective
   std::uint64_t slowest_ = 0;
-  Seen done_;
-  std::uint64_t round_ = 0;
-  std::uint64_t consumed_by_all_ = 0;
-  Seen consumed_;
-  std::size_t chunk_ = kLine;
-  std::uint64_t depth_ = 1;
-  std::uint64_t divided_ = 0;         ///< the round from which the present division of the stage holds
+  Reached done_;
+  Stages stages_;
   std::size_t refusals_ = 0;          ///< ranges of them
   std::vector<int> names_;            ///< empty: their places on the board
   mutable std::uint64_t astray_ = 0;  ///< calls that went another way, as this rank has found

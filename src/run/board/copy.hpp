@@ -39,7 +39,7 @@ inline void copy_ahead(std::byte* to, const std::byte* from, std::size_t bytes) 
     const std::size_t end = std::min(bytes, at + 2 * kAhead);
     for (std::size_t line = at + kAhead; line < end; line += kLine) {
       ask_to_write_line(to + line);
-      __builtin_prefetch(from + line);
+      ask_for_line(from + line);
     }
     std::memcpy(to + at, from + at, std::min(kAhead, bytes - at));
   }

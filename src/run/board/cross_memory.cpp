@@ -52,7 +52,7 @@ class Served {
 /// Into blocks; room for `blocks` of them where the stage has it.
 void divide_stage(Board& board, const Call& call, int blocks) {
   const std::size_t block = std::max(kLine, (call.bytes() + kLine - 1) / kLine * kLine);
-  board.divide_stage(block, std::max(Board::kUsualRing, block * static_cast<std::size_t>(blocks)));
+  board.stages().divide(block, std::max(Stages::kUsualRing, block * static_cast<std::size_t>(blocks)));
 }
 
 /// Waits for its turn to be served. But once a rank that takes its block itself has it there is room among those: `room` is true then if the
@@ -60,7 +60,7 @@ void divide_stage(Board& board, const Call& call, int blocks) {
 Task wait_for_turn(Board& board, const Call& call, std::uint64_t before, bool& room) {
   const int taker = (board.rank() + board.ranks() - 1) % board.ranks();
   co_await until([&] {
-    if (board.has_posted(static_cast<int>(call.root), before)) return true;
+    if (board.stages().has_posted(static_cast<int>(call.root), before)) return true;
     return room = board.finished(taker) >= board.current();
   });
 }
@@ -72,18 +72,18 @@ Task scatter(Board& board, ProcessMemory& memory, const Call& call) {
   const std::size_t bytes = call.bytes();
   const Served served(board, call);
   const Exposed mine = exposed_by(call, me);
-  const std::uint64_t base = board.round();
+  const std::uint64_t base = board.stages().round();
   const auto round = [&](int index) { return base + static_cast<std::uint64_t>(index); };
   if (served.count() > 0) divide_stage(board, call, served.count());
   if (me == root) {
     co_await announce(board, mine);
     for (int i = 0; i < served.count(); ++i) {
       const int other = served.rank(i);
-      if (!board.has_consumed(other, round(i))) {
-        co_await until([&] { return board.may_stage(round(i)); });
-        copy_ahead(board.stage(me, round(i)), mine.in + static_cast<std::size_t>(other) * bytes, bytes);
+      if (!board.stages().has_consumed(other, round(i))) {
+        co_await until([&] { return board.stages().may_write(round(i)); });
+        copy_ahead(board.stages().of(me, round(i)), mine.in + static_cast<std::size_t>(other) * bytes, bytes);
       }
-      board.post(round(i));
+      board.stages().post(round(i));
     }
     if (mine.out != nullptr) copy_bytes(mine.out, mine.in + static_cast<std::size_t>(me) * bytes, bytes);
   } else {
@@ -92,22 +92,22 @@ Task scatter(Board& board, ProcessMemory& memory, const Call& call) {
     const int index = served.index(me);
     bool takes = index < 0;
     if (index > 0) {
-      board.consume(round(index - 1));
+      board.stages().consume(round(index - 1));
       co_await wait_for_turn(board, call, round(index - 1), takes);
     }
     if (takes) {
-      if (index >= 0) board.consume(round(index));
+      if (index >= 0) board.stages().consume(round(index));
       Using others(board);
       others.open();
       memory.read(root, mine.out, there.in + static_cast<std::size_t>(me) * bytes, bytes);
     } else {
-      co_await until([&] { return board.has_posted(root, round(index)); });
-      std::memcpy(mine.out, board.stage(root, round(index)), bytes);
+      co_await until([&] { return board.stages().has_posted(root, round(index)); });
+      std::memcpy(mine.out, board.stages().of(root, round(index)), bytes);
     }
   }
   if (served.count() == 0) co_return;
-  board.consume(round(served.count() - 1));
-  board.advance_rounds(static_cast<std::uint64_t>(served.count()));
+  board.stages().consume(round(served.count() - 1));
+  board.stages().advance(static_cast<std::uint64_t>(served.count()));
 }
 
 /// Every rank puts its block where the root wants it, pages of its own; the root fetches those of the served.
@@ -117,7 +117,7 @@ Task gather(Board& board, ProcessMemory& memory, const Call& call) {
   const std::size_t bytes = call.bytes();
   const Served served(board, call);
   const Exposed mine = exposed_by(call, me);
-  const std::uint64_t round = board.round();
+  const std::uint64_t round = board.stages().round();
   if (served.count() > 0) divide_stage(board, call, 1);
   co_await announce(board, mine);
   if (me == root) {
@@ -127,14 +127,14 @@ Task gather(Board& board, ProcessMemory& memory, const Call& call) {
     for (int r = 0; r < board.ranks(); ++r) check_size(board, call, r);
     for (int i = 0; i < served.count(); ++i) {
       const int other = served.rank(i);
-      co_await until([&] { return board.has_posted(other, round); });
-      copy_bytes(mine.out + static_cast<std::size_t>(other) * bytes, board.stage(other, round), bytes);
+      co_await until([&] { return board.stages().has_posted(other, round); });
+      copy_bytes(mine.out + static_cast<std::size_t>(other) * bytes, board.stages().of(other, round), bytes);
     }
   } else {
     if (served.index(me) >= 0) {
-      co_await until([&] { return board.may_stage(round); });
-      copy_ahead(board.stage(me, round), mine.in, bytes);
-      board.post(round);
+      co_await until([&] { return board.stages().may_write(round); });
+      copy_ahead(board.stages().of(me, round), mine.in, bytes);
+      board.stages().post(round);
     }
     Exposed there{};
     co_await read_root(board, call, there);
@@ -145,8 +145,8 @@ Task gather(Board& board, ProcessMemory& memory, const Call& call) {
     }
   }
   if (served.count() == 0) co_return;
-  board.consume(round);
-  board.advance_rounds(1);
+  board.stages().consume(round);
+  board.stages().advance(1);
 }
 
 /// Everybody tells where its data is; `all` holds what the others told.
@@ -230,26 +230,26 @@ Task fold_to_all(Board& board, ProcessMemory& memory, const Call& call, const st
   check_element(board, call);
   const std::size_t chunk = board.shape().stage / 4;
   const std::size_t step = std::max<std::size_t>(1, chunk / element) * static_cast<std::size_t>(ranks);
-  board.divide_stage(chunk);
-  const std::uint64_t base = board.round();
+  board.stages().divide(chunk);
+  const std::uint64_t base = board.stages().round();
   const std::uint64_t rounds = (count + step - 1) / step;
   for (std::uint64_t i = 0; i < rounds; ++i) {
     const std::uint64_t round = base + i;
     const std::size_t begin = i * step;
     const std::size_t size = std::min(step, count - begin);
     const auto edge = [&](int r) { return begin + share_begin(size, ranks, r); };
-    co_await until([&] { return board.may_stage(round); });
-    fold_from_all(board, memory, call, all, edge(me), edge(me + 1), board.stage(me, round), [](auto&&...) {});
-    board.post_result(round);
+    co_await until([&] { return board.stages().may_write(round); });
+    fold_from_all(board, memory, call, all, edge(me), edge(me + 1), board.stages().of(me, round), [](auto&&...) {});
+    board.stages().post_result(round);
     for (int k = 0; k < ranks; ++k) {
       const int other = (me + k) % ranks;
-      co_await until([&] { return board.has_result(other, round); });
-      copy_block(out + edge(other) * element, board.stage(other, round), (edge(other + 1) - edge(other)) * element,
-                 call.bytes());
+      co_await until([&] { return board.stages().has_result(other, round); });
+      copy_block(out + edge(other) * element, board.stages().of(other, round),
+                 (edge(other + 1) - edge(other)) * element, call.bytes());
     }
-    board.consume(round);
+    board.stages().consume(round);
   }
-  board.advance_rounds(rounds);
+  board.stages().advance(rounds);
 }
 
 }  // namespace

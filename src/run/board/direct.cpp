@@ -16,7 +16,6 @@ namespace {
 /// Bytes from which a scan asks for contributions while it folds others (256 KiB: 254 to 224 us, 1 MiB: 1108 to 1042).
 constexpr std::size_t kLongScan = 64 * 1024;
 
-/// As a part of a transfer of `whole` bytes.
 /// alltoall: this rank's block of another.
 void take_block(const Call& call, const Exposed& there, int me, int other) {
   const Gotten got = gotten_from(call, me, other);
@@ -53,13 +52,13 @@ Task fold_shares(Board& board, const Call& call, const std::vector<Exposed>& all
   fold_in_order(call, ranks, high - low, out + low * element,
                 [&](int r) { return all[static_cast<std::size_t>(r)].in + low * element; });
   if (!everywhere) co_return;
-  const std::uint64_t round = board.round();
-  board.post_result(round);
+  const std::uint64_t round = board.stages().round();
+  board.stages().post_result(round);
   for (int k = 1; k < ranks; ++k) {
     const int other = (me + k) % ranks;
-    if (!board.has_result(other, round)) {
+    if (!board.stages().has_result(other, round)) {
       others.close();
-      co_await until([&] { return board.has_result(other, round); });
+      co_await until([&] { return board.stages().has_result(other, round); });
     }
     others.open();
     const std::size_t from = share_begin(count, ranks, other) * element;
@@ -77,7 +76,7 @@ Task along_ranks(Board& board, const Call& call, const Exposed& mine) {
                                 ? call.bytes()  // a rank that has no core comes once a chunk
                                 : pipeline_chunk(call.bytes(), call.element, board.ranks(), ~std::size_t{0});
   const std::size_t step = std::max<std::size_t>(1, chunk / call.element);
-  const std::uint64_t base = board.round(), rounds = (count + step - 1) / step;
+  const std::uint64_t base = board.stages().round(), rounds = (count + step - 1) / step;
   Exposed before{};
   if (me > 0) {
     co_await until([&] { return board.published(me - 1); });
@@ -89,18 +88,18 @@ Task along_ranks(Board& board, const Call& call, const Exposed& mine) {
     if (me == 0) {
       copy_block(mine.out + at, mine.in + at, now * call.element);
     } else {
-      if (!board.has_posted(me - 1, base + i)) {
+      if (!board.stages().has_posted(me - 1, base + i)) {
         others.close();
-        co_await until([&] { return board.has_posted(me - 1, base + i); });
+        co_await until([&] { return board.stages().has_posted(me - 1, base + i); });
       }
       others.open();
       call.op(before.out + at, mine.in + at, mine.out + at, now);
     }
-    board.post(base + i);
+    board.stages().post(base + i);
   }
   others.close();
-  if (rounds != 0) board.consume(base + rounds - 1);
-  board.advance_rounds(rounds);
+  if (rounds != 0) board.stages().consume(base + rounds - 1);
+  board.stages().advance(rounds);
   board.finish();
   if (me + 1 < board.ranks()) co_await until([&] { return board.finished(me + 1) >= board.current(); });
   board.cover();
@@ -117,10 +116,10 @@ Task fold_prefix(Board& board, const Call& call, const std::vector<Exposed>& all
         call, sources, static_cast<std::size_t>(call.count), result.data(),
         [&](int r) { return all[static_cast<std::size_t>(r)].in; }, call.bytes() > kLongScan);
   }
-  const std::uint64_t round = board.round();
-  board.post_result(round);
+  const std::uint64_t round = board.stages().round();
+  board.stages().post_result(round);
   for (int other = 0; other < board.ranks(); ++other) {
-    co_await until([&] { return board.has_result(other, round); });
+    co_await until([&] { return board.stages().has_result(other, round); });
   }
   if (sources > 0 && call.bytes() != 0) std::memcpy(call.out, result.data(), call.bytes());
 }
@@ -187,8 +186,8 @@ Task direct(Board& board, Call call) {
     if (call.kind == Kind::reduce_scatter) fold_block(board, call, all);
     if (call.kind == Kind::scan) co_await fold_prefix(board, call, all);
   }
-  board.consume(board.round());
-  board.advance_rounds(1);
+  board.stages().consume(board.stages().round());
+  board.stages().advance(1);
   board.finish();
   // Nobody may leave while its buffer is in use (broadcast, scatter, gather: the root's only).
   if (!with_root || at_root) {

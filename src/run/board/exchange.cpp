@@ -26,7 +26,7 @@ std::size_t piece_bytes(const Board& board, std::size_t largest, std::size_t uni
 
 /// Pieces of so many bytes are taken when all ranks have staged theirs: a core that writes is slowed down by others that take what it has written.
 /// Back to back that gains up to a third, long pieces gain with a common start too; where ranks are apart it may lose a tenth
-/// (docs/laboratory.md, "All-to-all").
+/// (docs/laboratory/all-to-all.md, "How much is left").
 constexpr std::size_t kAllFirst = 4096;
 
 /// What each rank tells of uneven blocks before they move.
@@ -131,8 +131,8 @@ class Exchange {
   }
 
   Task run() {
-    board_.divide_stage(room_ * static_cast<std::size_t>(ranks_));
-    base_ = board_.round();
+    board_.stages().divide(room_ * static_cast<std::size_t>(ranks_));
+    base_ = board_.stages().round();
     const std::uint64_t rounds = (largest_ + piece_ - 1) / piece_;
     if (rounds == 0 && !call_.uneven()) {  // sizes are compared nevertheless
       co_await until([&] { return board_.may_publish(); });
@@ -144,9 +144,9 @@ class Exchange {
       if (ahead == 0) continue;
       if (call_.kind == Kind::alltoall) co_await take(ahead - 1);
       else co_await fold(ahead - 1);
-      board_.consume(base_ + ahead - 1);
+      board_.stages().consume(base_ + ahead - 1);
     }
-    board_.advance_rounds(rounds);
+    board_.stages().advance(rounds);
   }
 
  private:
@@ -156,23 +156,25 @@ class Exchange {
     return begin < bytes ? std::min(piece_, bytes - begin) : 0;
   }
   const std::byte* staged_for_me(int r, std::uint64_t i) const {
-    return board_.stage(r, base_ + i) + static_cast<std::size_t>(me_) * room_ + head_;
+    return board_.stages().of(r, base_ + i) + static_cast<std::size_t>(me_) * room_ + head_;
   }
   /// The line announces size and first round in one, unless it was used to agree about sizes.
   bool in_line(std::uint64_t i) const { return i == 0 && !call_.uneven(); }
-  bool here(int r, std::uint64_t i) const { return in_line(i) ? board_.published(r) : board_.has_posted(r, base_ + i); }
+  bool here(int r, std::uint64_t i) const {
+    return in_line(i) ? board_.published(r) : board_.stages().has_posted(r, base_ + i);
+  }
 
   Task give(std::uint64_t i) {
-    co_await until([&] { return board_.may_stage(base_ + i) && (!in_line(i) || board_.may_publish()); });
+    co_await until([&] { return board_.stages().may_write(base_ + i) && (!in_line(i) || board_.may_publish()); });
     for (int k = 1; k < ranks_; ++k) {
       const int other = (me_ + k) % ranks_;
       const std::uint64_t all = block_bytes(call_, call_.in_blocks, other);
-      std::byte* to = board_.stage(me_, base_ + i) + static_cast<std::size_t>(other) * room_;
+      std::byte* to = board_.stages().of(me_, base_ + i) + static_cast<std::size_t>(other) * room_;
       if (i == 0 && head_ != 0) std::memcpy(to, &all, head_);
       copy_ahead(to + head_, given_to(call_, other) + static_cast<std::size_t>(i) * piece_, part(all, i));
     }
     if (in_line(i)) publish_size(board_, call_);
-    else board_.post(base_ + i);
+    else board_.stages().post(base_ + i);
   }
 
   /// Long pieces beginning with the left neighbour's, who staged the one for this rank first.

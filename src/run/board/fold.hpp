@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "chasqui/run/call.hpp"
+#include "run/board/copy.hpp"
 #include "run/board/shape.hpp"
 #include "run/call/aligned_buffer.hpp"
 
@@ -27,10 +28,7 @@ void fold_in_order(const Call& call, int n, std::size_t count, void* to, Source 
   const std::size_t element = call.element;
   const std::size_t step = std::max<std::size_t>(1, (ahead ? 1024 : 8192) / element);
   const auto fetch = [&](int r, std::size_t at) {
-    if (!ahead || r >= n) return;
-    const std::byte* begin = source(r) + at * element;
-    for (std::size_t line = 0; line < std::min(step, count - at) * element; line += 64)
-      __builtin_prefetch(begin + line);
+    if (ahead && r < n) fetch_lines(source(r) + at * element, std::min(step, count - at) * element);
   };
   thread_local AlignedBuffer scratch;
   std::byte* piece = scratch.grown_to(step * element);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The memory of the other processes of a node, where the operating system lets one read and write it: long data then
 // travels in one copy instead of two. Every call asks the kernel, which locks what it touches, so it pays for long data
-// whose pages few ranks want at the same time (docs/laboratory.md).
+// whose pages few ranks want at the same time (docs/laboratory/memory.md).
 #pragma once
 
 #include <cstddef>

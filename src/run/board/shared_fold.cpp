@@ -99,7 +99,7 @@ bool SharedFold::poll() {
     if (!board_.may_publish()) return false;
     publish();
     // Of threads the announcements of all are asked for at once. What a process has is not: it is being written, and would have to be
-    // taken back for that (docs/laboratory.md, "Asked for too early").
+    // taken back for that (docs/laboratory/reduce.md, "Asked for too early").
     for (int r = 0; exposed_ && !folded_ && r < board_.ranks(); ++r) board_.fetch(r, Place::first);
     awaited_ = Awaited(0, folded_ ? shares_ : board_.ranks(), board_.rank());
   }

@@ -168,22 +168,21 @@ class SlotCall {
   Came came_;
 };
 
-/// One of this kind: in its code nothing lies that only others need. Where ranks wait for each other, what runs after it has left the caches:
-/// every line of code costs.
-template <Kind kKind>
-class SlotCallOf final : public SlotCall {
+/// A broadcast, in code that has nothing that only other kinds need. Who waits for the root finds little of it in the caches: every line
+/// of code costs.
+class SlotBroadcast final : public SlotCall {
  public:
-  /// REQUIRES call.kind == kKind.
-  [[gnu::always_inline]] SlotCallOf(Board& board, const Call& call) : SlotCall(board, of_this_kind(call)) {}
+  /// REQUIRES a broadcast.
+  [[gnu::always_inline]] SlotBroadcast(Board& board, const Call& call) : SlotCall(board, known(call)) {}
   /// As SlotCall::poll().
   [[gnu::always_inline]] bool poll() {
-    if (kind() != kKind) __builtin_unreachable();
+    if (kind() != Kind::broadcast) __builtin_unreachable();
     return SlotCall::poll();
   }
 
  private:
-  [[gnu::always_inline]] static const Call& of_this_kind(const Call& call) {
-    if (call.kind != kKind) __builtin_unreachable();
+  [[gnu::always_inline]] static const Call& known(const Call& call) {
+    if (call.kind != Kind::broadcast) __builtin_unreachable();
     return call;
   }
 };

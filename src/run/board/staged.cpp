@@ -14,7 +14,8 @@ namespace {
 bool hands_on(const Call& call) { return call.kind == Kind::scan && !call.op.in_order; }
 
 /// Bytes staged per round: rounds enough that copying in overlaps copying out, yet long enough to pay for their flags.
-/// All-reduce waits twice a round for everybody, so its rounds are few; what it takes was measured (docs/laboratory.md).
+/// All-reduce waits twice a round for everybody, so its rounds are few; what it takes was measured (docs/laboratory/reduce.md, "Long
+/// reductions").
 std::size_t chunk_bytes(const Board& board, const Call& call, std::size_t total) {
   constexpr std::size_t kKiB = 1024;
   const std::size_t bytes = total * call.element;
@@ -55,7 +56,7 @@ struct Rounds {
 
 Rounds rounds_of(const Board& board, const Call& call, std::size_t total) {
   const std::size_t step = elements_per_round(board, call, total);
-  return {total, step, board.round(), (total + step - 1) / step};
+  return {total, step, board.stages().round(), (total + step - 1) / step};
 }
 
 /// From a stage that all read at once: half of them begin in the middle.
@@ -79,16 +80,16 @@ Task from_root(Board& board, const Call& call) {
     if (rounds.count == 0) publish_size(board, call);
     for (std::uint64_t i = 0; i < rounds.count; ++i) {
       const std::uint64_t round = rounds.base + i;
-      co_await until([&] { return board.may_stage(round); });
-      copy_ahead(board.stage(me, round), in + rounds.begin(i) * element, rounds.size(i) * element);
+      co_await until([&] { return board.stages().may_write(round); });
+      copy_ahead(board.stages().of(me, round), in + rounds.begin(i) * element, rounds.size(i) * element);
       // The slot announces size and first round in one line.
       if (i == 0) publish_size(board, call);
-      else board.post(round);
+      else board.stages().post(round);
     }
     if (scatters && call.out != nullptr && count != 0) {
       std::memmove(call.out, in + static_cast<std::size_t>(me) * call.bytes(), call.bytes());
     }
-    if (rounds.count != 0) board.consume(rounds.base + rounds.count - 1);
+    if (rounds.count != 0) board.stages().consume(rounds.base + rounds.count - 1);
     co_return;
   }
   co_await until([&] { return board.published(root); });
@@ -101,11 +102,11 @@ Task from_root(Board& board, const Call& call) {
     const std::size_t low = std::max(first, rounds.begin(i));
     const std::size_t high = std::min(first + count, rounds.begin(i) + rounds.size(i));
     if (low < high) {
-      if (i > 0) co_await until([&] { return board.has_posted(root, round); });
-      copy_apart(out + (low - first) * element, board.stage(root, round) + (low - rounds.begin(i)) * element,
+      if (i > 0) co_await until([&] { return board.stages().has_posted(root, round); });
+      copy_apart(out + (low - first) * element, board.stages().of(root, round) + (low - rounds.begin(i)) * element,
                  (high - low) * element, me);
     }
-    board.consume(round);
+    board.stages().consume(round);
   }
 }
 
@@ -119,8 +120,8 @@ Task stage_round(Board& board, const Call& call, const Rounds& rounds, std::uint
                  RoundShare kept = {}) {
   const std::uint64_t round = rounds.base + i;
   const std::size_t element = call.element;
-  co_await until([&] { return board.may_stage(round) && (i > 0 || board.may_publish()); });
-  std::byte* const stage = board.stage(board.rank(), round);
+  co_await until([&] { return board.stages().may_write(round) && (i > 0 || board.may_publish()); });
+  std::byte* const stage = board.stages().of(board.rank(), round);
   const auto copy = [&](std::size_t begin, std::size_t end) {
     std::byte* const to = stage + begin * element;
     const std::byte* const from = in + (rounds.begin(i) + begin) * element;
@@ -130,7 +131,7 @@ Task stage_round(Board& board, const Call& call, const Rounds& rounds, std::uint
   copy(0, kept.begin);
   copy(kept.end, rounds.size(i));
   if (i == 0) publish_size(board, call);
-  else board.post(round);
+  else board.stages().post(round);
 }
 
 /// Waits until ranks 0 .. last-1 have staged round i. The beginning of this share of each is asked for when it has come.
@@ -138,8 +139,8 @@ Task staged_by(Board& board, const Call& call, const Rounds& rounds, std::uint64
   constexpr std::size_t kAskedFor = 512;
   const std::uint64_t round = rounds.base + i;
   const auto here = [&](int r) {
-    if (!(i > 0 ? board.has_posted(r, round) : board.published(r))) return false;
-    fetch_lines(board.stage(r, round) + share.begin * call.element,
+    if (!(i > 0 ? board.stages().has_posted(r, round) : board.published(r))) return false;
+    fetch_lines(board.stages().of(r, round) + share.begin * call.element,
                 std::min(kAskedFor, (share.end - share.begin) * call.element));
     return true;
   };
@@ -166,18 +167,18 @@ Task along_ranks(Board& board, const Call& call) {
     const std::size_t size = rounds.size(i), offset = rounds.begin(i) * element;
     const std::byte* before = nullptr;
     if (me > 0) {
-      co_await until([&] { return i == 0 ? board.published(me - 1) : board.has_posted(me - 1, round); });
+      co_await until([&] { return i == 0 ? board.published(me - 1) : board.stages().has_posted(me - 1, round); });
       if (i == 0) check_size(board, call, me - 1);
-      before = board.stage(me - 1, round);
+      before = board.stages().of(me - 1, round);
     }
     std::byte* on = nullptr;  // what is handed on
     if (!last) {
-      co_await until([&] { return board.may_stage(round) && (i > 0 || board.may_publish()); });
-      on = board.stage(me, round);
+      co_await until([&] { return board.stages().may_write(round) && (i > 0 || board.may_publish()); });
+      on = board.stages().of(me, round);
       if (before != nullptr) call.op(before, in + offset, on, size);
       else copy_ahead(on, in + offset, size * element);
       if (i == 0) publish_size(board, call);
-      else board.post(round);
+      else board.stages().post(round);
     }
     if (before == nullptr) {
       if (!call.exclusive && in != out) std::memcpy(out + offset, in + offset, size * element);
@@ -186,7 +187,7 @@ Task along_ranks(Board& board, const Call& call) {
     } else {
       call.op(before, in + offset, out + offset, size);
     }
-    board.consume(round);
+    board.stages().consume(round);
   }
 }
 
@@ -218,15 +219,15 @@ Task from_all(Board& board, const Call& call) {
       for (int k = 0; k < sources; ++k) {
         const int other = (me + k) % board.ranks();
         std::byte* to = out + static_cast<std::size_t>(other) * call.bytes() + offset;
-        const std::byte* from = other == me ? in + offset : board.stage(other, round);
+        const std::byte* from = other == me ? in + offset : board.stages().of(other, round);
         if (to != from)
           copy_out(to, from, rounds.size(i) * element, call.bytes() * static_cast<std::size_t>(board.ranks()));
       }
     } else if (sources > 0) {
       fold_in_order(call, sources, rounds.size(i), out + offset,
-                    [&](int r) { return static_cast<const std::byte*>(board.stage(r, round)); });
+                    [&](int r) { return static_cast<const std::byte*>(board.stages().of(r, round)); });
     }
-    board.consume(round);
+    board.stages().consume(round);
   }
 }
 
@@ -252,19 +253,20 @@ Task fold_for_all(Board& board, const Call& call) {
     co_await staged_by(board, call, rounds, i - 1, ranks, {low, high});
     const std::byte* const own = in + (rounds.begin(i - 1) + low) * element;
     fold_in_order(
-        call, ranks, high - low, board.stage(me, round) + low * element,
-        [&, low = low](int r) { return r == me ? own : board.stage(r, round) + low * element; }, true);
-    board.post_result(round);
+        call, ranks, high - low, board.stages().of(me, round) + low * element,
+        [&, low = low](int r) { return r == me ? own : board.stages().of(r, round) + low * element; }, true);
+    board.stages().post_result(round);
     if (reads) {
       for (int k = 0; k < ranks; ++k) {
         const int other = (me + k) % ranks;
-        if (!board.has_result(other, round)) co_await until([&] { return board.has_result(other, round); });
+        if (!board.stages().has_result(other, round))
+          co_await until([&] { return board.stages().has_result(other, round); });
         const std::size_t from = share_begin(size, ranks, other) * element;
         const std::size_t to = share_begin(size, ranks, other + 1) * element;
-        copy_ahead(out + rounds.begin(i - 1) * element + from, board.stage(other, round) + from, to - from);
+        copy_ahead(out + rounds.begin(i - 1) * element + from, board.stages().of(other, round) + from, to - from);
       }
     }
-    board.consume(round);
+    board.stages().consume(round);
   }
 }
 
@@ -288,16 +290,16 @@ Task fold_for_root(Board& board, const Call& call) {
         const int from = other(index);
         if (i == 0) co_await until([&] { return board.published(from); });
         if (i == 0) check_size(board, call, from);
-        co_await until([&] { return board.has_result(from, round); });
+        co_await until([&] { return board.stages().has_result(from, round); });
         const std::size_t low = share_begin(rounds.size(i), others, index);
         const std::size_t high = share_begin(rounds.size(i), others, index + 1);
         const std::size_t at = (rounds.begin(i) + low) * element;
-        const std::byte* theirs = board.stage(from, round) + low * element;
+        const std::byte* theirs = board.stages().of(from, round) + low * element;
         fold_in_order(
             call, 2, high - low, static_cast<std::byte*>(call.out) + at,
             [&](int which) { return (which == 0) == (root == 0) ? in + at : theirs; }, true);
       }
-      board.consume(round);
+      board.stages().consume(round);
     }
     co_return;
   }
@@ -309,17 +311,18 @@ Task fold_for_root(Board& board, const Call& call) {
     Awaited awaited(0, others, index);
     co_await until([&] {
       return awaited.none(
-          [&](int k) { return i == 1 ? board.published(other(k)) : board.has_posted(other(k), round); });
+          [&](int k) { return i == 1 ? board.published(other(k)) : board.stages().has_posted(other(k), round); });
     });
     for (int k = 0; i == 1 && k < others; ++k) check_size(board, call, other(k));
     const std::size_t low = share_begin(rounds.size(i - 1), others, index);
     const std::size_t high = share_begin(rounds.size(i - 1), others, index + 1);
     if (others > 1)
       fold_in_order(
-          call, others, high - low, board.stage(me, round) + low * element,
-          [&](int k) { return static_cast<const std::byte*>(board.stage(other(k), round)) + low * element; }, true);
-    board.post_result(round);
-    board.consume(round);
+          call, others, high - low, board.stages().of(me, round) + low * element,
+          [&](int k) { return static_cast<const std::byte*>(board.stages().of(other(k), round)) + low * element; },
+          true);
+    board.stages().post_result(round);
+    board.stages().consume(round);
   }
   if (board.published(root)) check_size(board, call, root);  // who is ahead of the root leaves it to the root
 }
@@ -339,9 +342,9 @@ Task staged(Board& board, Call call) {
   const std::size_t total = scatters ? count * static_cast<std::size_t>(board.ranks()) : count;
   const std::size_t chunk = chunk_bytes(board, call, total);
   const auto ring = 2 * chunk * static_cast<std::size_t>(board.ranks());
-  if (call.kind == Kind::allgather) board.divide_stage(chunk, board.shape().stage_room());
-  else if (hands_on(call)) board.divide_stage(chunk, std::max(Board::kUsualRing, ring));
-  else board.divide_stage(chunk);
+  if (call.kind == Kind::allgather) board.stages().divide(chunk, board.shape().stage_room());
+  else if (hands_on(call)) board.stages().divide(chunk, std::max(Stages::kUsualRing, ring));
+  else board.stages().divide(chunk);
   const std::uint64_t rounds = rounds_of(board, call, total).count;
   switch (call.kind) {
     case Kind::broadcast:
@@ -365,7 +368,7 @@ Task staged(Board& board, Call call) {
       [[fallthrough]];
     default: co_await from_all(board, call); break;
   }
-  board.advance_rounds(rounds);
+  board.stages().advance(rounds);
   board.finish();
 }
 

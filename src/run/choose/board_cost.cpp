@@ -27,8 +27,8 @@ const Times* table(const std::map<std::string, Times>& tables, Kind kind) {
 }
 
 /// How often each byte is copied, in units of everybody copying at once; a root that copies alone is faster. From the rows
-/// of 64 KiB to 4 MiB on 16 ranks in docs/results.md, "Threads and processes", and of 512 B to 1 MiB in docs/laboratory.md, "All-to-all"; most
-/// also from 2 and 4: the more copy at once, the longer each takes.
+/// of 64 KiB to 4 MiB on 16 ranks in docs/results.md, "Threads and processes", and of 512 B to 1 MiB in docs/laboratory/all-to-all.md, "Each
+/// method forced"; most also from 2 and 4: the more copy at once, the longer each takes.
 double passes_of(Kind kind, int ranks, bool threads) {
   const double doublings = std::log2(ranks);
   switch (kind) {
@@ -128,8 +128,8 @@ double modelled(const Profile& profile, Kind kind, double bytes, int ranks, bool
 }
 
 /// The same by the kernel: every call costs something, and so does every page, more where many want pages of one table.
-/// From trials on 16 bare processes (docs/laboratory.md, "Reaching into the others' memory"), exchanges from 256 B to 256 KiB a
-/// block ("All-to-all"): there everybody is called upon all the time, and a call takes longer.
+/// From trials on 16 bare processes (docs/laboratory/memory.md, "Reaching into the others' memory"), exchanges from 256 B to
+/// 256 KiB a block (all-to-all.md there): there everybody is called upon all the time, and a call takes longer.
 double modelled_cross_memory(const Level& node, Kind kind, double bytes, int ranks) {
   constexpr double kPage = 4096, kPagesOfTable = 512;                                    // bytes; pages
   constexpr double kCall = 1500, kLookUp = 120, kLookUpInTurn = 400, kLookUpAlone = 50;  // nanoseconds
@@ -143,7 +143,7 @@ double modelled_cross_memory(const Level& node, Kind kind, double bytes, int ran
     case Kind::gather:
     case Kind::scatter: {
       const double served = bytes < static_cast<double>(kServedBelow) ? (ranks - 1) / 2 : 0;
-      // Readers of pages of one table take turns, one alone does not (docs/laboratory.md, "Fewer ranks").
+      // Readers of pages of one table take turns, one alone does not (docs/laboratory/memory.md, "Fewer ranks").
       const double readers = std::max(1.0, others - served);
       const double page = kLookUpInTurn + (kLookUpAlone - kLookUpInTurn) / readers;
       const double looked_up = page * std::min(kPagesOfTable, readers * pages);

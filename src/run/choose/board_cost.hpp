@@ -22,7 +22,8 @@ double board_time(const Profile& profile, Kind kind, double bytes, int ranks, bo
 double cross_memory_time(const Profile& profile, Kind kind, double bytes, int ranks);
 
 /// Contributions of this size and more may pay by the memory of the other processes: below, a call of the kernel alone
-/// costs as much as the board (docs/laboratory.md, "Threads": 16 KiB by cross-memory 32 us, over the board 24).
+/// costs as much as the board (docs/laboratory/broadcast.md, "Long gathers and scatters": 16 KiB by cross-memory 32 us, over
+/// the board 24).
 inline constexpr std::size_t kCrossMemoryFrom = 16 * 1024;
 
 /// The library counts in `int`, also inside, where it puts blocks together: what all ranks bring stays below 2 GiB.

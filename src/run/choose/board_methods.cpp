@@ -15,8 +15,8 @@ namespace {
 
 /// A method's cost: publications one after another, lines read from each source beside the data, and for each line of
 /// data; the latter two in units of LineCosts::each. Fitted to 16 threads and 16 processes, 128 B to 4 KiB, each method
-/// forced (docs/laboratory.md, "Threads"; all-to-all and reduce-scatter of 16 processes: "All-to-all"); one reader alone reads
-/// faster than all at once.
+/// forced (docs/laboratory/broadcast.md, "Data beside the line"; all-to-all and reduce-scatter of 16 processes:
+/// docs/laboratory/all-to-all.md); one reader alone reads faster than all at once.
 struct Cost {
   double publications, reads, lines;
 };
@@ -49,6 +49,56 @@ Cost cost_of(Method method, Kind kind) {
     case Kind::scan: return {5, 4, 0.15};
     default: return threads ? Cost{6, 4, 0.1} : Cost{5, 0, 0.35};
   }
+}
+
+/// The same between two ranks, where one reader waits for each line by itself: publications, and what each line of data takes of one.
+/// Fitted to two threads and two processes of an x86-64 machine, 64 B to 8 KiB, each method in turn (docs/laboratory/memory.md,
+/// "Two ranks").
+struct CostOfTwo {
+  double publications, line;
+};
+
+CostOfTwo cost_of_two(Method method, Kind kind) {
+  const bool threads = method == Method::direct;
+  if (method == Method::exposed_fold) return {2.5, 0.044};
+  if (method == Method::shared_fold) return kind == Kind::reduce ? CostOfTwo{2.7, 0.075} : CostOfTwo{2.5, 0.096};
+  if (method == Method::slots) {
+    switch (kind) {
+      case Kind::broadcast: return {1, 0.043};
+      case Kind::scatter: return {1.4, 0.022};
+      case Kind::gather: return {1.5, 0.036};
+      case Kind::reduce: return {1.4, 0.06};
+      case Kind::allreduce: return {1.7, 0.08};
+      case Kind::alltoall: return {1.5, 0.088};
+      case Kind::reduce_scatter: return {1.6, 0.1};
+      case Kind::scan: return {1.6, 0.057};
+      default: return {1.7, 0.047};
+    }
+  }
+  switch (kind) {
+    case Kind::broadcast: return threads ? CostOfTwo{2.4, 0.008} : CostOfTwo{3.6, 0.038};
+    case Kind::scatter: return threads ? CostOfTwo{2.2, 0.004} : CostOfTwo{3.1, 0.023};
+    case Kind::gather: return threads ? CostOfTwo{2.6, 0.003} : CostOfTwo{3.2, 0.054};
+    case Kind::reduce: return threads ? CostOfTwo{3.1, 0.014} : CostOfTwo{3.6, 0.058};
+    case Kind::allgather: return threads ? CostOfTwo{2.8, 0.004} : CostOfTwo{5.8, 0.052};
+    case Kind::alltoall: return threads ? CostOfTwo{2.6, 0.008} : CostOfTwo{4.5, 0.054};
+    case Kind::reduce_scatter: return threads ? CostOfTwo{2.6, 0.032} : CostOfTwo{5.7, 0.065};
+    case Kind::scan: return threads ? CostOfTwo{3.4, 0.045} : CostOfTwo{3, 0.065};
+    default: return threads ? CostOfTwo{3.5, 0.06} : CostOfTwo{4.2, 0.07};
+  }
+}
+
+/// How much so many ranks are like two: 1 of two, 0 of the 16 that Cost is fitted to, and between them as a reader's share of what all
+/// others write.
+double like_two(int ranks) {
+  constexpr double kOthers = 15;
+  return std::max(0.0, (1.0 / std::max(1, ranks - 1) - 1 / kOthers) / (1 - 1 / kOthers));
+}
+
+/// What it takes to publish a line, of what is guessed for 16 ranks: between two the line has one reader.
+double publishing(int ranks) {
+  constexpr double kOfTwo = 0.63;  // 250 ns, measured, of the 400 of default_profile()
+  return 1 - (1 - kOfTwo) * like_two(ranks);
 }
 
 /// From `bytes` on another method.
@@ -87,9 +137,12 @@ const Level& node_level(const Profile& profile) {
 
 LineCosts line_costs(const Profile& profile, int ranks, const Grouping& caches) {
   constexpr double kNear = 0.5;  // where nobody has measured it
+  constexpr int kGuessed = 16;   // ranks that the built-in guesses fit
   const Level& node = node_level(profile);
   const double near = node.near.value > 0 ? std::min(1.0, node.near.value) : kNear;
-  return {ranks, node.publish.value, node.publish_per_rank.value, caches, caches.size == 0 ? 1 : near};
+  const int measured = node.ranks > 1 ? static_cast<int>(node.ranks) : kGuessed;
+  const double publish = node.publish.value * publishing(ranks) / publishing(measured);
+  return {ranks, publish, node.publish_per_rank.value, caches, caches.size == 0 ? 1 : near};
 }
 
 namespace {
@@ -112,8 +165,8 @@ double lines_beside(double bytes) {
 
 }  // namespace
 
-/// Of more than two: each is read by all at the same time, and so much longer for every one of them (docs/laboratory.md, "Line by
-/// line").
+/// Of more than two: each is read by all at the same time, and so much longer for every one of them (docs/laboratory/reduce.md,
+/// "Line by line").
 constexpr double kManyLines = 0.31;
 
 double grouped_fold_time(const LineCosts& costs, int lines, const Grouping& groups) {
@@ -145,7 +198,7 @@ Grouping groups_of_many(const LineCosts& costs) {
 }
 
 double relay_time(const LineCosts& costs, double bytes) {
-  // A line takes its way, as long as so many turns, and a turn for each reader (docs/laboratory.md, "Readers of a line").
+  // A line takes its way, as long as so many turns, and a turn for each reader (docs/laboratory/broadcast.md, "Readers of a line").
   constexpr double kWay = 8;
   const double readers = costs.caches.size - 1 + costs.caches.count - 1;
   const double lines = cost_of(Method::slots, Kind::broadcast).lines * lines_beside(bytes) * costs.each;
@@ -165,10 +218,16 @@ double beside_lines_time(const LineCosts& costs, Method method, Kind kind, doubl
   const bool one_source = kind == Kind::broadcast || kind == Kind::scatter;
   const double read = exchanges(kind) ? bytes / costs.ranks : bytes;  // of each slot
   const double lines = std::ceil(read / static_cast<double>(kLine));
-  if (method == Method::staged && kind == Kind::scan) return pipeline_time(costs, lines * kLineAlong * costs.each);
-  double sources = one_source ? 1 : costs.ranks - 1;
-  const Cost cost = cost_of(method, kind);
-  return cost.publications * costs.publish + sources * (cost.reads + cost.lines * lines) * costs.each;
+  const auto of_many = [&] {
+    if (method == Method::staged && kind == Kind::scan) return pipeline_time(costs, lines * kLineAlong * costs.each);
+    const double sources = one_source ? 1 : costs.ranks - 1;
+    const Cost cost = cost_of(method, kind);
+    return cost.publications * costs.publish + sources * (cost.reads + cost.lines * lines) * costs.each;
+  };
+  const double two = like_two(costs.ranks);
+  if (two == 0) return of_many();
+  const CostOfTwo cost = cost_of_two(method, kind);
+  return two * (cost.publications + cost.line * lines) * costs.publish + (1 - two) * of_many();
 }
 
 namespace {
@@ -198,11 +257,12 @@ std::vector<MethodFrom> row_of(const LineCosts& costs, Kind kind, std::size_t wi
   const bool shares = kind == Kind::reduce || kind == Kind::allreduce;
   std::vector<Method> ways = {Method::slots};
   if (relays) ways.push_back(Method::relay);
-  const bool in_lines = kind == Kind::allreduce && groups_of_many(costs).size != 0;
+  // Two would fold half of the lines each, for the reader of all: nobody has timed it.
+  const bool in_lines = kind == Kind::allreduce && costs.ranks > 2 && groups_of_many(costs).size != 0;
   if (in_lines) ways.push_back(Method::grouped_fold);
   if (shares) ways.push_back(Method::shared_fold);
   std::size_t most = wide, slots_to = kSlotPayload;
-  if (longest == Method::staged && kind != Kind::broadcast && !shares && !exchanges(kind))
+  if (longest == Method::staged && costs.ranks > 2 && kind != Kind::broadcast && !shares && !exchanges(kind))
     most = std::min(most, kWideFromAll);
   for (std::size_t bytes = kSlotPayload / kLine * kLine + kLine; bytes <= most; bytes += kLine) {
     Method best = longer;

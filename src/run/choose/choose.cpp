@@ -3,54 +3,24 @@
 #include "chasqui/run/choose.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "chasqui/base/error.hpp"
-#include "chasqui/plan/kitem.hpp"
-#include "chasqui/plan/universal_tree.hpp"
 #include "run/board/process_memory.hpp"
 #include "run/board/shape.hpp"
 #include "run/choose/board_cost.hpp"
 #include "run/choose/board_methods.hpp"
+#include "run/choose/by_messages.hpp"
 #include "run/choose/lane_cost.hpp"
-#include "run/choose/pattern_cost.hpp"
-#include "run/messages/local_plan.hpp"
-#include "run/messages/message_cost.hpp"
-#include "run/messages/sized_machine.hpp"
 
 namespace chasqui::run {
 
-const Level& message_level(const Topology& topology, const Profile& profile) {
-  const Level* found = profile.level(topology.nodes > 1 || !topology.board ? "network" : "node");
-  return found != nullptr ? *found : profile.levels.front();
-}
-
 namespace {
-
-constexpr int kLargestRadix = 256;  ///< beyond, choosing itself would take long
 
 bool spans_all(const Topology& topology) { return topology.board && topology.nodes == 1; }
 
 /// An element that the stages of a board cannot hold: such folds go by messages.
 bool too_large(const Query& query, const Topology& topology) {
   return folds(query.kind) && query.element > topology.largest_element && topology.messages && topology.ranks > 1;
-}
-
-/// Is there such a method by messages for this collective?
-bool goes_by(Method method, const Query& query) {
-  const Kind kind = query.kind;
-  const bool reorders = (kind == Kind::reduce || kind == Kind::allreduce) && query.commutative;
-  const bool scatters = kind == Kind::reduce_scatter && query.commutative;
-  switch (method) {
-    case Method::tree: return kind != Kind::allgather && !exchanges(kind);
-    case Method::items: return kind == Kind::broadcast || kind == Kind::barrier || reorders;
-    case Method::exchange: return kind == Kind::broadcast || reorders || scatters;
-    case Method::windows: return kind == Kind::allgather || exchanges(kind);
-    case Method::messages:
-      return kind == Kind::allgather || kind == Kind::gather || kind == Kind::scatter || exchanges(kind);
-    default: return false;
-  }
 }
 
 /// Folds that must keep the order of the ranks need nodes that are intervals of them.
@@ -69,8 +39,7 @@ const char* words_for(Method method, std::size_t bytes) {
     case Method::cross_memory: return "from process to process, by the kernel";
     default: break;
   }
-  return bytes <= kSlotPayload ? "value and number in one line that all read"
-                               : "published once, read by all who need it";
+  return bytes <= kSlotPayload ? "each value in a cache line that all read" : "published once, read by all who need it";
 }
 
 class Chooser {
@@ -82,7 +51,10 @@ class Chooser {
     if (topology_.ranks == 1) return {{Method::slots, bytes() * board_copy(), 1, "one rank: at most a copy"}};
     if (spans_all(topology_)) on_the_board();
     const std::size_t boards = choices_.size();
-    if (topology_.messages) by_messages(level_of_messages(), topology_.ranks, choices_);
+    if (topology_.messages) {
+      const auto list = choices_by_messages(query_, level_of_messages(), topology_.ranks, topology_.nodes, profile_);
+      choices_.insert(choices_.end(), list.begin(), list.end());
+    }
     for (std::size_t i = boards; boards != 0 && i < choices_.size(); ++i)  // the same memory, in more steps
       choices_[i].nanoseconds = std::max(choices_[i].nanoseconds, choices_[0].nanoseconds);
     if (topology_.board && topology_.nodes > 1 && topology_.largest_node > 1) in_two_levels();
@@ -151,161 +123,6 @@ class Chooser {
                         words_for(Method::cross_memory, query_.bytes)});
   }
 
-  void by_messages(const Level& level, int ranks, std::vector<Choice>& list) const {
-    const Kind kind = query_.kind;
-    const bool symmetric = kind == Kind::allreduce || kind == Kind::barrier || kind == Kind::scan;
-    if (exchanges(kind)) by_digits(level, ranks, list);
-    else if (goes_by(Method::windows, query_)) windows(level, ranks, list, Method::windows);
-    if (goes_by(Method::messages, query_)) direct_messages(level, ranks, list);
-    if (goes_by(Method::tree, query_)) {
-      if (symmetric) windows(level, ranks, list, Method::tree);
-      else tree(level, ranks, list);
-    }
-    if (goes_by(Method::items, query_)) items(level, ranks, list, symmetric ? 2 : 1);
-    if (goes_by(Method::exchange, query_)) exchange(level, ranks, list);
-  }
-
-  static double tree_time(const SizedMachine& sized) {
-    return static_cast<double>(plan::broadcast_time(plan::broadcast_shape(sized.machine), sized.machine.P).ticks) *
-           sized.tick;
-  }
-
-  void tree(const Level& level, int ranks, std::vector<Choice>& list) const {
-    const bool blocks = query_.kind == Kind::gather || query_.kind == Kind::scatter;
-    const bool receives = query_.kind == Kind::reduce;
-    const double time =
-        tree_time((receives ? receiving_machine_for : machine_for)(level, ranks, blocks ? 0 : bytes(), kTreeTicks));
-    list.push_back(
-        {Method::tree, blocks ? with_blocks(time, level, ranks) : time, 1, "optimal tree of one message a rank"});
-  }
-
-  /// The tree of empty messages takes `empty`; in a gather or scatter every block passes the root's port beside that. Where
-  /// bandwidth is shared blocks overlap with the tree: within a sixth of simulated times (16 and 64 ranks, two networks). Where
-  /// receives go on at a time the heaviest path counts, a third of the blocks at most there. A twentieth more for the memory that
-  /// ranks on the way need: long blocks, where there is nothing to gain, go straight.
-  double with_blocks(double empty, const Level& level, int ranks) const {
-    const double all = 1.05 * bytes() * level.G.value * (ranks - 1);
-    if (query_.kind == Kind::scatter) return empty + (level.shares_bandwidth ? 1.15 : 1) * all;
-    if (level.shares_bandwidth) return std::max(empty + all / 2, flight_time(level, 0) + all);
-    return empty + (level.receives_in_parallel ? all / 3 : all);
-  }
-
-  /// Where so many ranks send at once.
-  Senders senders(int ranks) const { return Senders::of(ranks, topology_.nodes); }
-
-  /// Of a pattern in which all ranks send. Where they share something, and where lanes were measured, its waves do not overlap, as in
-  /// supersteps.
-  static double everybody_time(const LocalPlan& plan, const Level& alone, const Level& crowd, double block) {
-    const double time = symmetric_time(plan, crowd, block);
-    return crowd == alone && alone.lane_gaps.empty() ? time : std::max(time, superstep_time(plan, crowd, block));
-  }
-
-  /// Symmetric plans that fold whole contributions: parts 0 is the plan for ranks that share something, 1 that for a rank alone.
-  void windows(const Level& alone, int ranks, std::vector<Choice>& list, Method method) const {
-    const Level level = with_everybody_sending(alone, profile_, senders(ranks));
-    const double size = query_.kind == Kind::barrier ? 0 : bytes();
-    const bool blocks = method == Method::windows;
-    const auto plan_for = [&](const Level& seen) {
-      Shape shape{.kind = blocks ? Kind::allgather : Kind::allreduce, .size = ranks};
-      shape.count = static_cast<std::size_t>(size);
-      return local_plan(shape, method, 1, seen);
-    };
-    const auto time_of = [&](LocalPlan plan) {
-      if (blocks) return symmetric_time(plan, level, size);
-      for (auto& send : plan.form.sends) send.part.len = 1;
-      for (auto& send : plan.form.receives) send.part.len = 1;
-      return everybody_time(plan, alone, level, size);
-    };
-    list.push_back({method, time_of(plan_for(level)), 0, "windows of the optimal all-reduce plan"});
-    if (!blocks && query_.kind != Kind::scan && !(level == alone)) {
-      list.push_back({method, time_of(plan_for(alone)), 1, "windows of the plan for one rank alone"});
-    }
-    for (const int radix : blocks ? radices(ranks) : std::vector<int>()) {
-      list.push_back({method, symmetric_time(circulant(ranks, 0, radix), level, size), radix, "circulant windows"});
-    }
-  }
-
-  /// Radices of circulant windows worth a look: those that need fewer rounds than the one before.
-  static std::vector<int> radices(int ranks) {
-    std::vector<int> list = {2};
-    for (int radix = 3; radix <= std::min(4, ranks); ++radix)
-      list.push_back(radix);  // more than the ranks is the same again
-    for (int rounds = 4; rounds >= 1; --rounds) {
-      int radix = list.back();
-      while (radix <= kLargestRadix && std::pow(radix, rounds) < ranks) ++radix;
-      if (radix > list.back() && radix <= kLargestRadix) list.push_back(radix);
-    }
-    return list;
-  }
-
-  /// Blocks on their way to all, several in one message.
-  void by_digits(const Level& alone, int ranks, std::vector<Choice>& list) const {
-    const Level level = with_everybody_sending(alone, profile_, senders(ranks));
-    for (const int radix : radices(ranks)) {
-      if (radix >= ranks) break;  // straight
-      list.push_back({Method::windows, symmetric_time(by_distance(ranks, 0, radix), level, bytes()), radix,
-                      "several blocks in a message, by digits of the distance"});
-    }
-  }
-
-  void exchange(const Level& level, int ranks, std::vector<Choice>& list) const {
-    const Level crowd = with_everybody_sending(level, profile_, senders(ranks));
-    const double block = query_.kind == Kind::reduce_scatter ? bytes() : bytes() / ranks;
-    for (const int radix : radices(ranks)) {
-      const LocalPlan windows = circulant(ranks, 0, radix);
-      const double gather = everybody_time(windows, level, crowd, block);
-      LocalPlan reversed = windows;
-      reversed.reversed = true;
-      const double folding = everybody_time(reversed, level, crowd, block);
-      // Blocks between the root and all, along the tree.
-      const double rooted = tree_time(machine_for(level, ranks, 0, kTreeTicks)) + bytes() * level.G.value;
-      switch (query_.kind) {
-        case Kind::broadcast:
-          list.push_back({Method::exchange, rooted + gather, radix, "scatter, then all-gather, on circulants"});
-          break;
-        case Kind::reduce_scatter:
-          list.push_back({Method::exchange, folding, radix, "all-gather on circulants, backwards"});
-          break;
-        case Kind::reduce:
-          list.push_back({Method::exchange, folding + rooted, radix, "reduce-scatter, then gather, on circulants"});
-          break;
-        default:
-          list.push_back({Method::exchange, folding + gather, radix, "reduce-scatter, all-gather, on circulants"});
-      }
-    }
-  }
-
-  /// The buffer in k items along the k-item plan (twice for all-reduce: there and back); the best k.
-  void items(const Level& level, int ranks, std::vector<Choice>& list, int times) const {
-    const std::int64_t elements = static_cast<std::int64_t>(query_.bytes / std::max<std::size_t>(1, query_.element));
-    const std::int64_t most = std::min<std::int64_t>({elements, static_cast<std::int64_t>(query_.bytes / 256), 4096});
-    Choice best;
-    if (times == 2) {  // one item: the tree, there and back
-      best = {Method::items, 2 * tree_time(machine_for(level, ranks, bytes(), kTreeTicks)), 1,
-              "along a tree, there and back"};
-    }
-    for (std::int64_t k = 2; k <= most; k += std::max<std::int64_t>(1, k / 8)) {
-      const auto sized = item_machine(level, ranks, bytes() / static_cast<double>(k));
-      const double time = times * static_cast<double>(plan::quick_kitem_time(sized.machine, k).ticks) * sized.tick;
-      if (best.nanoseconds == 0 || time < best.nanoseconds)
-        best = {Method::items, time, k, "cut into items that follow each other"};
-    }
-    if (best.nanoseconds > 0) list.push_back(best);
-  }
-
-  void direct_messages(const Level& alone, int ranks, std::vector<Choice>& list) const {
-    const bool everybody = query_.kind == Kind::allgather || exchanges(query_.kind);
-    const Level level = everybody ? with_everybody_sending(alone, profile_, senders(ranks)) : alone;
-    double gap = everybody                     ? spread_step(level, bytes())
-                 : query_.kind == Kind::gather ? receive_port_time(level, bytes())
-                                               : port_time(level, bytes());
-    // Where bandwidth is shared the receiver's own work comes beside the link.
-    if (query_.kind == Kind::gather && level.shares_bandwidth)
-      gap = std::max(gap, level.o_r.value + level.G.value * bytes());
-    list.push_back(
-        {Method::messages, flight_time(level, bytes()) + (ranks - 2) * gap, 1, "every block straight to its reader"});
-  }
-
   void in_two_levels() {
     if (too_large(query_, topology_) || !keeps_order(query_, topology_)) return;
     const Level* network = profile_.level("network");
@@ -345,13 +162,11 @@ class Chooser {
         break;
       default: return;
     }
-    std::vector<Choice> list;
-    Chooser(between, topology_, profile_, board_).by_messages(*network, topology_.nodes, list);
+    auto list = choices_by_messages(between, *network, topology_.nodes, topology_.nodes, profile_);
     if (exchanges(query_.kind)) std::erase_if(list, [](const Choice& each) { return each.method == Method::windows; });
-    const auto best = std::min_element(list.begin(), list.end(),
-                                       [](const Choice& a, const Choice& b) { return a.nanoseconds < b.nanoseconds; });
-    Choice leaders{Method::two_level, inside + best->nanoseconds, 1,
-                   fmt::format("slots in the nodes, {} between them", to_string(best->method))};
+    const Choice& best = fastest(list);
+    Choice leaders{Method::two_level, inside + best.nanoseconds, 1,
+                   fmt::format("slots in the nodes, {} between them", to_string(best.method))};
     if (const auto piped = piped_leaders(query_, topology_, profile_)) {
       leaders.nanoseconds = piped->nanoseconds;
       leaders.why = fmt::format("{} items, boards while they arrive", piped->items);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "chasqui/base/error.hpp"
@@ -32,22 +34,29 @@ std::string reason(const std::vector<Choice>& list) {
   return fmt::format("predicted {:.2f} times as slow as {}", 1 / ratio, rival);
 }
 
+/// Lines beside the name in the first column.
+std::string beside(std::string_view name, const std::vector<std::string>& lines, std::string_view between = "") {
+  return lines.empty() ? "" : fmt::format("{:<9} {}\n", name, fmt::join(lines, fmt::format("{}\n          ", between)));
+}
+
 /// Which method the board's table has from which size on, in lines of at most 80 characters.
-std::string by_size(Kind kind, const BoardMethods& board) {
+std::vector<std::string> by_size(Kind kind, const BoardMethods& board) {
   constexpr std::size_t kWidth = 70;  // beside the first column
-  std::string text, line;
+  std::vector<std::string> lines;
+  std::string line;
   for (const MethodFrom& entry : board.entries(kind)) {
     std::string part(entry.native ? "native" : to_string(entry.method));
     if (entry.bytes > 0) part = fmt::format("from {} bytes {}", entry.bytes, part);
     if (!line.empty()) line += ',';
     if (line.size() + 1 + part.size() > kWidth) {
-      text += line + "\n          ";
+      lines.push_back(std::move(line));
       line.clear();
     }
     if (!line.empty()) line += ' ';
     line += part;
   }
-  return text + line;
+  lines.push_back(std::move(line));
+  return lines;
 }
 
 }  // namespace
@@ -66,21 +75,16 @@ std::string explain(const Query& query, const Topology& topology, const Profile&
                                  : "",
                         name_of(list[i]), duration(list[i].nanoseconds), list[i].why);
   }
-  text += fmt::format("{:<9} {}\n", "why", reason(list));
-  if (std::string lanes = reason_for_lanes(query, topology, profile); !lanes.empty()) {
-    if (const auto more = lanes.find("; "); more != std::string::npos) lanes.replace(more, 2, ";\n          ");
-    text += fmt::format("{:<9} {}\n", "lanes", lanes);
-  }
-  if (spans && query.kind != Kind::barrier) text += fmt::format("{:<9} {}\n", "by size", by_size(query.kind, board));
-  if (const std::string doubt = doubt_of(topology, profile); !doubt.empty())
-    text += fmt::format("{:<9} {}\n", "but", doubt);
-  return text;
+  text += beside("why", {reason(list)});
+  text += beside("lanes", reason_for_lanes(query, topology, profile), ";");
+  if (spans && query.kind != Kind::barrier) text += beside("by size", by_size(query.kind, board));
+  return text + beside("but", doubt_of(topology, profile));
 }
 
-std::string doubt_of(const Topology& topology, const Profile& profile) {
+std::vector<std::string> doubt_of(const Topology& topology, const Profile& profile) {
   if (topology.nodes == 1 || profile.knows_network()) return {};
-  return "the profile was measured on one node and knows no network: messages\n          inside that node stand in for it. "
-         "Measure over the nodes:\n          mpirun ... chasqui measure --mpi --out FILE";
+  return {"the profile was measured on one node and knows no network: messages",
+          "inside that node stand in for it. Measure over the nodes:", "mpirun ... chasqui measure --mpi --out FILE"};
 }
 
 }  // namespace chasqui::run

@@ -10,9 +10,9 @@
 #include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
 #include "chasqui/plan/clusters.hpp"
-#include "chasqui/plan/kitem.hpp"
 #include "run/board/shape.hpp"
 #include "run/choose/board_cost.hpp"
+#include "run/choose/by_messages.hpp"
 #include "run/messages/message_cost.hpp"
 #include "run/messages/piped.hpp"
 #include "run/messages/sized_machine.hpp"
@@ -78,13 +78,6 @@ Profile with_shared_adapter(const Profile& profile, const Topology& topology) {
   return shared;
 }
 
-Topology flat(const Topology& topology) {
-  Topology flat;
-  flat.ranks = flat.nodes = topology.nodes;
-  flat.native = false;
-  return flat;
-}
-
 /// What the styles with a lane for each rank cost.
 class AllLanes {
  public:
@@ -93,11 +86,11 @@ class AllLanes {
         bytes_(static_cast<double>(query.bytes)) {}
 
   LaneWay shares() const {
-    const auto list = between();
+    const Choice between = fastest_between();
     const auto share = static_cast<double>(share_of().bytes);
     LaneWay way{LaneWay::Style::shares,
-                {Method::two_level, list.front().nanoseconds, n_, {}},
-                {list.front().method, list.front().parts},
+                {Method::two_level, between.nanoseconds, n_, {}},
+                {between.method, between.parts},
                 {},
                 {}};
     way.choice.nanoseconds += inside(share);
@@ -153,8 +146,9 @@ class AllLanes {
     return lane;
   }
   /// How it may get to the other nodes.
-  std::vector<Choice> between() const {
-    return choices(share_of(), flat(topology_), with_shared_adapter(profile_, topology_));
+  Choice fastest_between() const {
+    const Profile shared = with_shared_adapter(profile_, topology_);
+    return fastest(choices_by_messages(share_of(), message_level(topology_, shared), N_, N_, shared));
   }
 
   /// What shares cost on the boards, before and after the messages.
@@ -427,12 +421,13 @@ std::optional<Piped> piped_leaders(const Query& query, const Topology& topology,
     for (const Kind kind : ways_of(query.kind)) {
       const double board = item_on_board(kind, item, topology, profile);
       const auto sized = item_machine(with_board(network, kind, board / 2, item), topology.nodes, item);
-      time += static_cast<double>(plan::quick_kitem_time(sized.machine, items).ticks) * sized.tick + board;
+      time += items_time(sized, network, flight_time(network, item), items) + board;
     }
     if (!best || time < best->nanoseconds) best = {items, time};
   }
   if (!best) return {};
-  double apart = choices(query, flat(topology), profile).front().nanoseconds;
+  const int nodes = topology.nodes;
+  double apart = fastest(choices_by_messages(query, network, nodes, nodes, profile)).nanoseconds;
   for (const Kind kind : ways_of(query.kind)) apart += item_on_board(kind, bytes, topology, profile);
   return best->nanoseconds < apart ? best : std::nullopt;
 }
@@ -464,13 +459,13 @@ Program program_on_lanes(const Shape& shape, const Query& query, std::int64_t la
 
 namespace {
 
-/// What each number of lanes would take, where they carry whole values and every number can be had.
+/// What each number of lanes would take, where they carry whole values and every number can be had; else empty.
 std::string by_number(const Query& query, const Topology& topology, const LaneCosts& costs) {
   if (!symmetric(query.kind) || !whole_values(query, topology)) return {};
   std::string text;
   for (std::int64_t lanes = 1; lanes <= topology.smallest_node; lanes *= 2) {
     const double time = lane_windows(topology.nodes, lanes, costs).nanoseconds / 1e3;
-    text += lanes == 1 ? fmt::format("; 1 lane {:.3g} us", time)
+    text += lanes == 1 ? fmt::format("1 lane {:.3g} us", time)
                        : fmt::format(", {}{}: {:.3g}", lanes == 2 ? "up to " : "", lanes, time);
   }
   return text;
@@ -478,11 +473,14 @@ std::string by_number(const Query& query, const Topology& topology, const LaneCo
 
 }  // namespace
 
-std::string reason_for_lanes(const Query& query, const Topology& topology, const Profile& profile) {
+std::vector<std::string> reason_for_lanes(const Query& query, const Topology& topology, const Profile& profile) {
   if (!takes_lanes(query, topology)) return {};
   const LaneCosts costs = lane_costs(query, topology, profile);
-  return fmt::format("a rank can send every {:.3g} us, a node every {:.3g} us{}{}", costs.port / 1e3, costs.gamma / 1e3,
-                     knows_nodes(costs.network) ? "" : " (a guess)", by_number(query, topology, costs));
+  std::vector<std::string> lines = {fmt::format("a rank can send every {:.3g} us, a node every {:.3g} us{}",
+                                                costs.port / 1e3, costs.gamma / 1e3,
+                                                knows_nodes(costs.network) ? "" : " (a guess)")};
+  if (std::string numbers = by_number(query, topology, costs); !numbers.empty()) lines.push_back(std::move(numbers));
+  return lines;
 }
 
 }  // namespace chasqui::run

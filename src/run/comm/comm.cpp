@@ -44,9 +44,7 @@ template <typename Small>
 }
 
 /// In code of its own: everybody waits for the root. Where everybody reads what everybody writes, a shorter way was slower on 16 cores.
-[[gnu::noinline, gnu::flatten]] void Engine::run_broadcast(const Call& call) {
-  run_small<SlotCallOf<Kind::broadcast>>(call);
-}
+[[gnu::noinline, gnu::flatten]] void Engine::run_broadcast(const Call& call) { run_small<SlotBroadcast>(call); }
 
 /// REQUIRES contiguous data, good arguments.
 [[gnu::always_inline]] inline void Engine::run_checked(const Call& call) {

@@ -29,6 +29,7 @@
 namespace chasqui::run {
 
 struct Operation;
+struct RunOfOperands;
 using Pending = std::list<std::shared_ptr<Operation>>;
 
 /// A collective of one rank: at most a copy. REQUIRES a call that is right for one rank, in a contiguous layout. An exclusive scan leaves `out` as it is.
@@ -55,6 +56,7 @@ class alignas(2 * kLine) Engine final : public Comm {
   bool crowded() const { return fabric_.board != nullptr ? fabric_.board->crowded() : fabric_.crowded; }
   Request launch(const std::function<Task(Group)>& make, std::shared_ptr<const void> kept);
   Request begin_at_once(const Call& call, int turns);
+  void run_sum(const plan::SumPlan& plan, const void* mine, std::size_t count, void* total, const RunOfOperands& how);
   void force(std::optional<Choice> choice);
   const BoardMethods& methods() const { return methods_; }  ///< how calls run on the board
   void answer(bool leaves);
@@ -104,6 +106,10 @@ class alignas(2 * kLine) Engine final : public Comm {
   void run_packed(const Call& call);
   void run_long(const Call& call, Method method);
   bool run_repeated(const Call& call);
+  PlanCache::PlacedSum& planned_sum(const plan::SumPlan& plan, std::size_t element);
+  /// Without a task: a call by messages that nothing else is in flight beside.
+  void play_to_end(std::uint64_t number, const Program& program, const Group& group, Buffers buffers,
+                   const Operator& op, Scratch& scratch);
   void run_native(const Call& call);
   bool must_gather(const Call& call) const;
   std::optional<Method> in_order_method(const Call& call) const;

@@ -1,41 +1,80 @@
 // SPDX-License-Identifier: MIT
 #include "chasqui/base/error.hpp"
 #include "chasqui/run/sum.hpp"
-#include "run/comm/fabric.hpp"
+#include "run/comm/engine.hpp"
 #include "run/messages/builders.hpp"
 #include "run/messages/player.hpp"
+#include "run/messages/tags.hpp"
 
 namespace chasqui::run {
 namespace {
 
-Task sum_placed(Group group, LocalForm form, const std::byte* mine, std::byte* total, RunOfOperands how) {
+void check_machine(Comm& comm, const plan::SumPlan& plan) {
+  if (plan.machine().P == comm.size()) return;
+  comm.refuse(fmt::format("sum: the plan is for {} ranks, this communicator has {}", plan.machine().P, comm.size()));
+}
+
+void check_operands(Comm& comm, std::size_t planned, std::size_t count) {
+  if (planned == count) return;
+  comm.refuse(fmt::format("sum: rank {} brings {} operands where the plan has {}", comm.rank(), count, planned));
+}
+
+/// REQUIRES that `how` outlives it.
+Operator folds(const RunOfOperands& how) {
   Operator op;
-  op.context = &how;
+  op.context = const_cast<RunOfOperands*>(&how);
   op.combine = [](void* context, const void* first, const void*, void* fold, std::size_t count) {
     const auto& run = *static_cast<const RunOfOperands*>(context);
     run.fold(run.op, first, count, fold);
   };
+  return op;
+}
+
+Task sum_placed(Group group, LocalForm form, Buffers buffers, RunOfOperands how) {
   auto program = std::make_shared<const Program>(sum_program(form, how.element));
-  co_await play(std::move(group), std::move(program), {mine, total}, op);
+  co_await play(std::move(group), std::move(program), buffers, folds(how));
 }
 
 }  // namespace
 
 Request start_sum(Comm& comm, const plan::SumPlan& plan, const void* mine, std::size_t count, void* total,
                   RunOfOperands how, std::shared_ptr<const void> kept) {
-  if (plan.machine().P != comm.size()) {
-    comm.refuse(fmt::format("sum: the plan is for {} ranks, this communicator has {}", plan.machine().P, comm.size()));
-  }
+  check_machine(comm, plan);
   LocalForm form = plan.local({comm.rank()});
-  if (form.operands != static_cast<std::int64_t>(count)) {
-    comm.refuse(
-        fmt::format("sum: rank {} brings {} operands where the plan has {}", comm.rank(), count, form.operands));
-  }
-  const auto make = [&](Group group) {
-    return sum_placed(std::move(group), std::move(form), static_cast<const std::byte*>(mine),
-                      static_cast<std::byte*>(total), how);
-  };
+  check_operands(comm, static_cast<std::size_t>(form.operands), count);
+  const auto make = [&](Group group) { return sum_placed(std::move(group), std::move(form), {mine, total}, how); };
   return launch(comm, make, std::move(kept));
+}
+
+PlanCache::PlacedSum& Engine::planned_sum(const plan::SumPlan& plan, std::size_t element) {
+  if (plans_.sums.size() >= PlanCache::kMost) plans_.sums.clear();
+  PlanCache::PlacedSum& known = plans_.sums[{&plan, element}];
+  if (known.program != nullptr && known.plan.lock().get() == &plan) return known;
+  const LocalForm form = plan.local({rank_});
+  known = {plan.weak_from_this(),
+           static_cast<std::size_t>(form.operands),
+           std::make_shared<const Program>(sum_program(form, element)),
+           {}};
+  known.scratch.fit(*known.program);
+  return known;
+}
+
+void Engine::run_sum(const plan::SumPlan& plan, const void* mine, std::size_t count, void* total,
+                     const RunOfOperands& how) {
+  check_usable();
+  const bool plays = fabric_.messages != nullptr && !fabric_.timing.blocks && nothing_in_flight();
+  if (!plays) return start_sum(*this, plan, mine, count, total, how, nullptr).wait();
+  check_machine(*this, plan);
+  PlanCache::PlacedSum& known = planned_sum(plan, how.element);
+  check_operands(*this, known.operands, count);
+  const std::uint64_t number = health_.next();
+  note(number, Signature::own());
+  play_to_end(number, *known.program, group_of(tag_of_own(number)), {mine, total}, folds(how), known.scratch);
+}
+
+void run_sum(Comm& comm, const plan::SumPlan& plan, const void* mine, std::size_t count, void* total,
+             RunOfOperands how) {
+  Engine::of(comm).run_sum(plan, mine, count, total, how);
 }
 
 }  // namespace chasqui::run

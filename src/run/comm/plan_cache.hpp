@@ -7,7 +7,9 @@
 #include <map>
 #include <memory>
 #include <tuple>
+#include <utility>
 
+#include "chasqui/plan/sum.hpp"
 #include "chasqui/run/call.hpp"
 #include "chasqui/run/choose.hpp"
 #include "run/messages/local_plan.hpp"
@@ -58,6 +60,15 @@ struct PlanCache {
   };
   std::map<Repeated::Key, Repeated> repeated;
   Repeated* latest = nullptr;  ///< the entry of the call before
+
+  /// A summation that was made before. Where its plan is gone, another one may have the address.
+  struct PlacedSum {
+    std::weak_ptr<const plan::SumPlan> plan;
+    std::size_t operands = 0;  ///< of this rank
+    std::shared_ptr<const Program> program;
+    Scratch scratch;
+  };
+  std::map<std::pair<const plan::SumPlan*, std::size_t>, PlacedSum> sums;  ///< by plan and bytes of an element
 };
 
 }  // namespace chasqui::run

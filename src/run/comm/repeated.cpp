@@ -46,10 +46,16 @@ bool Engine::run_repeated(const Call& call) {
   const std::uint64_t number = health_.next();
   note(number, signature_of(call));
   methods_run_ |= 1u << static_cast<unsigned>(known->method);
-  health_.moved();
   group.tag = tag_of(number, call.kind);
+  play_to_end(number, *known->program, group, buffers_of(call, rank_), call.op, known->scratch);
+  return true;
+}
+
+void Engine::play_to_end(std::uint64_t number, const Program& program, const Group& group, Buffers buffers,
+                         const Operator& op, Scratch& scratch) {
+  health_.moved();
   try {
-    Player player(*known->program, group, buffers_of(call, rank_), call.op, known->scratch);
+    Player player(program, group, buffers, op, scratch);
     for (Backoff backoff(crowded()); !player.ready();) {
       if (backoff.pause(fabric_.shares_memory)) look_for_failure(number);
     }
@@ -57,7 +63,6 @@ bool Engine::run_repeated(const Call& call) {
     health_.fail(number);
     throw;
   }
-  return true;
 }
 
 }  // namespace chasqui::run

@@ -91,9 +91,13 @@ bool Backoff::give_away(bool may_sleep) {
     }
   }
   // A virtual core that its host takes away comes back late as well. Then nobody here has had it, and sleeping would not help.
-  const long before = switches(), from = clock_nanoseconds();
+  const bool suspected = core_shortage.suspected(now);
+  const long before = suspected ? switches() : 0;
   sched_yield();
-  if (const long back = clock_nanoseconds(); switches() != before) core_shortage.gave_away(from, back);
+  const long back = clock_nanoseconds();
+  if (back - now < CoreShortage::kSomebodyComputes) return true;
+  if (suspected && switches() != before) core_shortage.gave_away(now, back);
+  core_shortage.suspect(back);
   return true;
 }
 

@@ -25,15 +25,21 @@ class CoreShortage {
  public:
   bool known() const { return known_.load(std::memory_order_relaxed); }
   bool holds(long now);                  ///< is it still believed? Nanoseconds of the clock
-  void gave_away(long from, long back);  ///< a core, from then to then
+  void gave_away(long from, long back);  ///< a core to another thread, from then to then
+  /// A core was away for long lately: whether another thread had it is worth asking the kernel, which takes as long as giving a core away.
+  bool suspected(long now) const { return now < suspected_until_.load(std::memory_order_relaxed); }
+  void suspect(long now) { suspected_until_.store(now + kSuspicion, std::memory_order_relaxed); }
+
+  static constexpr long kSomebodyComputes = 200'000;  ///< nanoseconds: a rank that waits too gives the core back sooner
 
  private:
-  static constexpr long kSomebodyComputes = 200'000, kSlice = 3'000'000, kMuch = 4'000'000, kTenth = 10,
+  static constexpr long kSuspicion = 1'000'000'000, kSlice = 3'000'000, kMuch = 4'000'000, kTenth = 10,
                         kFirst = 100'000'000, kLongest = 10'000'000'000;
   std::atomic<bool> known_{false};
   std::atomic<long> late_{-kLongest};  ///< when a core came back late, the last time
   std::atomic<long> away_{0};          ///< what was lost until then; a tenth of the time since is forgotten
   std::atomic<long> until_{0}, length_{0};
+  std::atomic<long> suspected_until_{0};
 };
 extern CoreShortage core_shortage;  ///< of this process
 
@@ -56,7 +62,7 @@ class Backoff {
  public:
   /// crowded: more ranks than cores, so hardly any spinning. The first `looks` pauses are none.
   explicit Backoff(bool crowded, int looks = 0)
-      : crowded_(crowded || core_shortage.known()), spins_(crowded_ ? 20 : 4'000), looks_(crowded_ ? 0 : looks) {}
+      : crowded_(crowded || core_shortage.known()), spins_(crowded_ ? 6 : 4'000), looks_(crowded_ ? 0 : looks) {}
 
   /// How often to look in a row for a line: a pause takes as long as its journey.
   static int looks(bool crowded) { return crowded ? 0 : 1'000; }
@@ -99,8 +105,8 @@ class Backoff {
 /// When to look first at a line that another core is about to write. A look that comes too early takes the line from
 /// its writer, who must get it back before it can write, and then everybody is late: so a rank looks a pause later after
 /// each miss, and earlier again only after many looks that found the line there. One rank in a hundred rounds is too early,
-/// not one in every round (docs/laboratory.md, "First looks"). A line that comes long afterwards says that ranks are apart: whoever
-/// comes last then finds everything there, and should not wait before it looks; and what others have not announced yet should
+/// not one in every round (docs/laboratory/broadcast.md, "First looks"). A line that comes long afterwards says that ranks are
+/// apart: whoever comes last then finds everything there, and should not wait before it looks; and what others have not announced yet should
 /// be left to them.
 class FirstLook {
  public:

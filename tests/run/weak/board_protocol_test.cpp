@@ -484,9 +484,9 @@ TEST(Mutants, AWeakerOrder) {
        2,
        {{Method::slots, Kind::broadcast, 1, 0}}},
       {"done", [](Board& board) { board.finish(); }, 2, repeated({Method::slots, Kind::broadcast, 1, 0}, 4)},
-      {"posted", [](Board& board) { board.post(0); }, 2, {{Method::staged, Kind::broadcast, 32, 0}}},
-      {"result", [](Board& board) { board.post_result(0); }, 2, {{Method::staged, Kind::allreduce, 16, 0}}},
-      {"consumed", [](Board& board) { board.consume(0); }, 2, {{Method::staged, Kind::broadcast, 32, 0}}},
+      {"posted", [](Board& board) { board.stages().post(0); }, 2, {{Method::staged, Kind::broadcast, 32, 0}}},
+      {"result", [](Board& board) { board.stages().post_result(0); }, 2, {{Method::staged, Kind::allreduce, 16, 0}}},
+      {"consumed", [](Board& board) { board.stages().consume(0); }, 2, {{Method::staged, Kind::broadcast, 32, 0}}},
   };
   Caught caught;
   for (const Handed& handed : all) {
@@ -499,9 +499,9 @@ TEST(Mutants, AWeakerOrder) {
         if (headers)
           words = node.words([](Board& board) {
             board.finish();
-            board.post(0);
-            board.post_result(0);
-            board.consume(0);
+            board.stages().post(0);
+            board.stages().post_result(0);
+            board.stages().consume(0);
           });
         auto program = node.program(all_of(node, handed.steps));
         program.weaken = [words, stores, order, headers](const void* word, weak::Access access, int was) {
