@@ -109,6 +109,7 @@ inline CallFacts bad() {
 
 inline void returns(CallFacts& facts, const BufferArgument& buffer, int blocks) {
   facts.out = buffer.where;
+  facts.values = buffer.packer.type;
   facts.touched = facts.result = range_of(buffer.packer.facts, buffer.count * blocks);
 }
 

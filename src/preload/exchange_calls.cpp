@@ -135,6 +135,7 @@ struct UnevenExchange {
     CallFacts facts;
     facts.shape.kind = Kind::alltoall;
     facts.out = const_cast<void*>(receive.where);
+    if (!receive.a_type_each) facts.values = receive.type(0);
     facts.touched = facts.result = receive.range(state.size);
     const auto all = static_cast<std::size_t>(facts.touched.high - facts.touched.low);
     return overlap_is_an_error(send.where, receive.where, all) ? bad() : facts;

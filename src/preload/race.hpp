@@ -27,6 +27,7 @@ enum class Verdict : std::uint8_t { open, ours, native };
 struct Race {
   Verdict verdict = Verdict::open;         ///< open: never compared
   bool asked = false;                      ///< the profile was asked
+  bool crowded = false;                    ///< more ranks than cores, as all ranks know alike
   bool rehearsed = false;                  ///< the verdict is that of MPI_Init, where nothing was the program's
   bool for_good = false;                   ///< the verdict stays: the bits of a result depend on it
   std::unique_ptr<Comparison> comparison;  ///< under way
@@ -82,9 +83,11 @@ inline bool compares(Race& race, std::uint32_t trials, bool meets, double margin
   const bool known = race.verdict != Verdict::open;
   if (known && race.again == 0) race.again = static_cast<std::uint64_t>(trials / kShare);  // the profile's word
   if (known && ++race.settled <= race.again) return false;
-  const BlockPlan plan{.first = static_cast<int>(std::clamp(trials, 2u, 1000u)), .margin = margin};
-  race.comparison =
-      std::make_unique<Comparison>(plan, settled_side(race), race.rehearsed || race.comparisons > 0, meets);
+  const bool settled = race.rehearsed || race.comparisons > 0;
+  // A rank that has no core for a moment makes a call take many times as long: where that happens all the time two calls are no verdict.
+  const int pair = race.crowded && !settled ? 0 : BlockPlan{}.pair;
+  const BlockPlan plan{.pair = pair, .first = static_cast<int>(std::clamp(trials, 2u, 1000u)), .margin = margin};
+  race.comparison = std::make_unique<Comparison>(plan, settled_side(race), settled, meets);
   return true;
 }
 

@@ -54,7 +54,7 @@ CallFacts look_at(const Reduction& reduction, const CommState& state) {
   }
   facts.shape.kind = reduction.kind;
   facts.shape.element = std::max<std::size_t>(1, type.size);
-  facts.folds = reduction.type;
+  facts.folds = facts.values = reduction.type;
   facts.sums = reduction.op == MPI_SUM;
   facts.plain = facts.sums || reduction.op == MPI_MAX || reduction.op == MPI_MIN || reduction.op == MPI_PROD;
   facts.rounds = order_matters(reduction.op, type);

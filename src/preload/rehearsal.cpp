@@ -115,9 +115,10 @@ class Rehearsal {
         double& side = least[static_cast<std::size_t>(side_of(block))];
         side = std::min(side, std::max(1.0, (moments[2 * block + 1] - moments[2 * block]) / calls));
       }
-      if (clearly_ours(least[0], least[1])) break;
+      if (clearly_longer(least[0], least[1])) break;  // for us; against us blocks are repeated
     }
-    if (std::abs(std::log(least[0] / least[1])) < kClear && !meets(which.kind) && !also_alone(least)) return false;
+    const bool clear = clearly_longer(least[0], least[1]) || clearly_longer(least[1], least[0]);
+    if (!clear && !meets(which.kind) && !also_alone(least)) return false;
     note(which.what, bytes, least);
     return true;
   }
@@ -128,8 +129,7 @@ class Rehearsal {
   }
 
  private:
-  static constexpr double kBlock = 5e4;   ///< nanoseconds of a block natively, about
-  static constexpr double kClear = 0.41;  ///< log 1.5: blocks that differ so much say enough
+  static constexpr double kBlock = 5e4;  ///< nanoseconds of a block natively, about
   static Side side_of(std::size_t block) { return block == 0 || block == 3 ? Side::native : Side::ours; }
 
   /// Calls of which some ranks leave before others come may follow each other twice as fast as one alone takes, as those of a scan along the

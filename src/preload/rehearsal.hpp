@@ -17,8 +17,8 @@ namespace chasqui::preload {
 /// After open_private(). Collective over MPI_COMM_WORLD; does nothing where it has several nodes, one rank, or more ranks than cores.
 void rehearse_world();
 
-// One rank that is interrupted for milliseconds makes all calls in them look slow, of whichever side. A verdict for the MPI library leaves
-// every call of a size to it, for hundreds of calls: it needs more than one for us, whose calls are mostly the faster ones.
+// One rank that is interrupted for milliseconds makes all calls in them look slow, of whichever side. A verdict against us leaves every call
+// of a size to the MPI library, for hundreds of calls, and mostly ours are the faster ones: it takes more than a verdict for us.
 
 inline constexpr double kLongCall = 4e4;  ///< nanoseconds of a call of which few are made
 
@@ -30,8 +30,8 @@ inline bool obvious(double native, double ours) {
   return (faster_by > kTwice && both_long) || (faster_by > 2 * kTwice && one_long);
 }
 
-/// Nanoseconds from call to call in the better block of each: is ours faster by so much that the blocks are not repeated?
-inline bool clearly_ours(double native, double ours) { return native > 1.5 * ours; }
+/// Nanoseconds from call to call in the better block of two sides: does the first take so much longer that the blocks say enough?
+inline bool clearly_longer(double one, double other) { return one > 1.5 * other; }
 
 /// What was found for so many bytes; nothing for communicators of another number of ranks.
 Expected rehearsed(Collective what, std::size_t bytes, int ranks);

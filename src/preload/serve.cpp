@@ -9,8 +9,8 @@
 
 #include "chasqui/base/clock.hpp"
 #include "chasqui/run/choose.hpp"
+#include "preload/decide.hpp"
 #include "preload/native.hpp"
-#include "preload/rehearsal.hpp"
 #include "preload/verify.hpp"
 #include "run/comm/fabric.hpp"
 
@@ -66,165 +66,6 @@ int make_alike(Collective what, MPI_Comm comm, std::size_t bytes, FunctionRef<in
 }
 
 constexpr std::uint64_t kReferences = 3;  ///< native calls timed beside the reproducible ones
-
-struct Decision {
-  enum Way { native, judge, compare_native, compare_ours, ours, both, reproducible, settle, alike } way = native;
-  bool comparing() const { return way == compare_native || way == compare_ours; }
-  CommState* state = nullptr;
-  Race* race = nullptr;
-  CallFacts facts;
-};
-
-/// Without the time in calls that were compared: a period has none of other races, who change sides too, and in step.
-double program_clock() { return clock_now() - this_thread().compared_time; }
-
-constexpr double kTrusted = 1.5;  ///< a profile that sees such a factor decides for good
-
-/// What MPI_Init found and what the profile says about a race that is new. Predicting takes as long as hundreds of short calls: only where it can tell
-/// something of the MPI library, or somebody will read it.
-void ask_profile(Collective what, CommState& state, Race& race, const CallFacts& facts) {
-  race.asked = true;
-  if (settings().trials == 0) race.verdict = Verdict::ours;
-  else if (facts.folds == MPI_DATATYPE_NULL || facts.plain) expect(race, rehearsed(what, facts.bytes, state.size));
-  if (settings().profile->native.empty() && settings().report.empty() && !settings().log) return;
-  const std::size_t blocks = facts.shape.kind == Kind::reduce_scatter ? static_cast<std::size_t>(state.size) : 1;
-  const run::Query query{facts.shape.kind, facts.shape.kind == Kind::barrier ? 0 : facts.bytes / blocks,
-                         facts.shape.element, facts.shape.op.combine == nullptr || facts.shape.op.commutative};
-  run::Topology topology = state.comm->topology();
-  topology.native = true;  // this library can always be left out
-  const auto list = run::choices(query, topology, *settings().profile);
-  double native = 0;
-  for (const auto& choice : list) {
-    if (choice.method == run::Method::native) {
-      native = choice.nanoseconds;
-    } else if (race.plan.empty()) {
-      race.plan = run::to_string(choice.method);
-      race.predicted = choice.nanoseconds;
-    }
-  }
-  if (settings().trials == 0 || race.rehearsed) return;
-  if (!race.for_good) {
-    if (list.front().method == run::Method::native) race.verdict = Verdict::native;
-  } else if (native > kTrusted * race.predicted) {
-    race.verdict = Verdict::ours;
-  } else if (native > 0 && race.predicted > kTrusted * native) {
-    race.verdict = Verdict::native;
-  }
-}
-
-/// All ranks learn the most that any saw, and decide alike. REQUIRES a comparison that is due.
-void agree(Collective what, const Decision& decision) {
-  Race& race = *decision.race;
-  const double begin = clock_now();
-  const std::vector<double> mine = race.comparison->numbers();
-  std::vector<double> most(mine.size());
-  {
-    const InEngine here;
-    decision.state->comm->allreduce(mine, most, run::Maximum{});
-  }
-  const bool ended = race.comparison->agreed(most);
-  if (ended) conclude(race);
-  race.spent += clock_now() - begin;
-  this_thread().compared_time += clock_now() - begin;
-  if (ended) note_verdict(what, decision.facts.bytes, race);
-}
-
-/// A call of a race that is compared begins. True: and is part of it.
-bool goes_on(Collective what, const Decision& decision) {
-  Race& race = *decision.race;
-  race.comparison->arrive(program_clock());
-  if (!race.comparison->due()) return true;
-  agree(what, decision);
-  if (race.comparison == nullptr) return false;
-  race.comparison->arrive(program_clock());
-  return true;
-}
-
-/// Nanoseconds that it took; 0: some rank is not willing.
-double prepare_timed(CommState& state, MPI_Comm comm, bool willing = true) {
-  const double begin = clock_now();
-  if (!prepare(state, comm, willing)) return 0;
-  const double took = clock_now() - begin;
-  note_prepared(took);
-  return took;
-}
-
-/// Nanoseconds that this process spent on preparing for reductions that round; communicators that live on pay it back.
-std::atomic<double> spent_early{0};
-constexpr double kMayPrepare = 1e8;  ///< and a hundredth of the time since the first
-
-/// Reductions that round are served from their first call on or never, so a communicator is prepared for the first one; but
-/// not where thousands live for a few calls each. Ranks have seen different communicators: all ranks of this one agree.
-bool prepared_early(CommState& state, MPI_Comm comm) {
-  if (state.early) return *state.early;
-  if (state.prepared) return *(state.early = true);
-  look_for_foreigners(state, comm);  // they may not have this library: nothing is sent to them
-  if (state.never != Reason::none) return *(state.early = true);
-  static const double start = clock_now();
-  state.preparing = prepare_timed(state, comm, spent_early.load() < kMayPrepare + kShare * (clock_now() - start));
-  spent_early.fetch_add(state.preparing);
-  return *(state.early = state.prepared);
-}
-
-void decide(Collective what, MPI_Comm comm, const Interposed& call, Decision& decision) {
-  const Settings& s = settings();
-  const auto passed = [what](Reason reason) { note(what, reason); };
-  free_ended();
-  CommState* state = state_of(comm);
-  if (state == nullptr) return passed(Reason::argument);
-  decision.state = state;
-  count_call(*state);
-  if (state->never != Reason::none && state->never != Reason::broken) return passed(state->never);
-  decision.facts = call.look(*state);
-  if (decision.facts.reason == Reason::argument) {
-    --state->calls;
-    decision.way = Decision::judge;
-    return passed(Reason::argument);
-  }
-  if (state->never == Reason::broken) {
-    decision.way = Decision::alike;
-    return passed(Reason::broken);
-  }
-  const bool folds = decision.facts.folds != MPI_DATATYPE_NULL;
-  if (s.reproducible && folds && (decision.facts.reason == Reason::none || decision.facts.reason == Reason::too_long)) {
-    look_for_foreigners(*state, comm);
-    if (state->never != Reason::none) return passed(state->never);
-    decision.race = &state->race(what, decision.facts.bytes, false);
-    decision.way = Decision::reproducible;
-    return;
-  }
-  const bool for_good = decision.facts.rounds && s.same_bits && !s.verify && decision.facts.reason == Reason::none;
-  if (for_good && !prepared_early(*state, comm)) return passed(Reason::short_lived);
-  if (!state->prepared && state->never == Reason::none) {
-    if (state->calls <= s.after) return passed(Reason::early);
-    prepare_timed(*state, comm);
-  }
-  if (state->never != Reason::none) return passed(state->never);
-  if (decision.facts.reason != Reason::none) return passed(decision.facts.reason);
-  Race& race = state->race(what, decision.facts.bytes, for_good);
-  decision.race = &race;
-  if (state->failed_in != 0) {  // attempt() knows what to do
-    decision.way = Decision::ours;
-    return;
-  }
-  race.for_good = for_good;
-  if (!race.asked) ask_profile(what, *state, race, decision.facts);
-  if (s.verify) {
-    decision.way = Decision::both;
-  } else if (for_good && race.verdict == Verdict::open) {
-    decision.way = Decision::settle;
-  } else if (compares(race, static_cast<std::uint32_t>(s.trials), meets(decision.facts.shape.kind),
-                      margin(decision.facts.shape.kind, decision.facts.bytes)) &&
-             goes_on(what, decision)) {
-    decision.way = race.comparison->turn() == Side::ours ? Decision::compare_ours : Decision::compare_native;
-    if (decision.way == Decision::compare_native) note(what, Reason::comparing);
-  } else if (settled_side(race) == Side::ours) {
-    decision.way = Decision::ours;
-  } else {
-    ++race.native_calls;
-    passed(Reason::slower);
-  }
-}
 
 /// Arguments that no program may pass: the MPI library says so at once and sends nothing, so other ranks may not even be in
 /// this call, and it counts for nothing.
@@ -473,10 +314,6 @@ int run_reproducibly(Collective what, MPI_Comm comm, const Interposed& call, Dec
 }
 
 }  // namespace
-
-void pay_back(CommState& state) {
-  if (state.preparing > 0) spent_early.fetch_sub(state.preparing);
-}
 
 int serve(Collective what, MPI_Comm comm, const Interposed& call) {
   const Inside inside;

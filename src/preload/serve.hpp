@@ -44,14 +44,15 @@ struct CallFacts {
   std::size_t bytes = 0;
   run::Call shape{};  ///< kind and operator, for the choice of the plan
   void* out = nullptr;
-  ByteRange touched{};                     ///< of out: what the call may read and write
-  ByteRange result{};                      ///< of out: what must be equal afterwards
-  MPI_Datatype folds = MPI_DATATYPE_NULL;  ///< reductions: the type
-  bool sums = false;                       ///< reductions: by MPI_SUM
-  bool plain = false;                      ///< reductions: by an operation that takes about as long as a sum of doubles
-  bool rounds = false;                     ///< reductions: the order of folding may change the bits of the result
-  const void* in = nullptr;                ///< reductions: what this rank gives, `bytes` of it
-  std::size_t first = 0;                   ///< reductions: the element that `result` begins with
+  ByteRange touched{};                      ///< of out: what the call may read and write
+  ByteRange result{};                       ///< of out: what must be equal afterwards
+  MPI_Datatype values = MPI_DATATYPE_NULL;  ///< what `out` holds, where it is of one type
+  MPI_Datatype folds = MPI_DATATYPE_NULL;   ///< reductions: the type
+  bool sums = false;                        ///< reductions: by MPI_SUM
+  bool plain = false;        ///< reductions: by an operation that takes about as long as a sum of doubles
+  bool rounds = false;       ///< reductions: the order of folding may change the bits of the result
+  const void* in = nullptr;  ///< reductions: what this rank gives, `bytes` of it
+  std::size_t first = 0;     ///< reductions: the element that `result` begins with
 };
 
 /// Does no rank leave the call before all have come?
@@ -192,6 +193,7 @@ int serve(Collective what, MPI_Comm comm, const Interposed& call);
 
 /// Another call of this communicator's.
 inline constexpr std::int64_t kPaysBack = 256;  ///< calls
+/// It lives on: what it took to prepare it early is not counted any more.
 void pay_back(CommState& state);
 inline void count_call(CommState& state) {
   if (++state.calls == kPaysBack) pay_back(state);

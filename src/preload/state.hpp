@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What hangs on a communicator as an attribute: counts, races, and from the CHASQUI_AFTER-th call on a board and messages
-// of its own. Freed with the communicator, by each process alone. Two threads are never in collectives of one
+// What hangs on a communicator as an attribute: counts, races, and, after CHASQUI_AFTER calls or for the first reduction that rounds, a
+// board and messages of its own. Freed with the communicator, by each process alone. Two threads are never in collectives of one
 // communicator at the same time (MPI forbids it), so nothing in a state is locked; the list of states is.
 #pragma once
 

@@ -72,6 +72,7 @@ struct UnevenBuffer {
 
 void returns_blocks(CallFacts& facts, const UnevenBuffer& out, int ranks) {
   facts.out = out.where;
+  facts.values = out.packer.type;
   for (int r = 0; r < ranks; ++r) {
     const ByteRange range = range_of(out.packer.facts, out.counts[r]);
     const MPI_Aint at = out.displacements[r] * out.packer.facts.extent;

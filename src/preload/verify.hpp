@@ -27,8 +27,8 @@ class BufferCopy {
 /// before the call: in place the operands are still there.
 std::vector<double> operand_sizes(const CallFacts& facts, MPI_Comm comm);
 
-/// 0 when the result in the program's buffer is that of `other`: the same bytes; floating-point and complex numbers up to
-/// rounding. Otherwise the largest difference relative to a result or its operands, or 1.
+/// 0 when the result in the program's buffer is that of `other`: the same bytes, but for padding in numbers and pairs that MPI
+/// names (MPI_LONG_DOUBLE_INT); floating-point and complex numbers up to rounding. Otherwise the largest difference relative to a result or its operands, or 1.
 double difference(const BufferCopy& other, const CallFacts& facts, const std::vector<double>& sizes);
 
 }  // namespace chasqui::preload

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // rounding [--wrong]: sums that come near zero although their operands are large, and complex ones of which a part does: two right orders of
-// folding give results that differ by much of their own size and by little of their operands'. Or results that really differ.
+// folding give results that differ by much of their own size and by little of their operands'; numbers and pairs with padding. Or results that really differ.
 #include <mpi.h>
 
 #include <complex>
 #include <cstdio>
+#include <cstring>
 #include <vector>
 
 namespace {
@@ -37,6 +38,42 @@ void fold_all(MPI_Datatype type, T large) {
     MPI_Reduce_scatter_block(in.data(), out.data(), count, type, MPI_SUM, MPI_COMM_WORLD);
     MPI_Reduce_scatter(in.data(), out.data(), counts.data(), type, MPI_SUM, MPI_COMM_WORLD);
   }
+}
+
+template <typename T>
+struct Pair {
+  T value;
+  int index;
+};
+void fill(long double& number, int value) { number = static_cast<long double>(value); }
+template <typename T>
+void fill(Pair<T>& pair, int value) {
+  pair.value = static_cast<T>(value);
+  pair.index = value;
+}
+
+/// Numbers and pairs whose padding differs on each rank: MPI libraries copy it or not, which is no difference.
+template <typename T>
+void pass_padding(MPI_Datatype type, bool pairs) {
+  int rank = 0, size = 1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  constexpr int kCount = 20;
+  const auto all = static_cast<std::size_t>(kCount * size);
+  std::vector<T> in(all), out(all);
+  std::memset(static_cast<void*>(in.data()), 1 + rank, all * sizeof(T));
+  std::memset(static_cast<void*>(out.data()), 99, all * sizeof(T));
+  for (std::size_t i = 0; i < all; ++i) fill(in[i], rank + static_cast<int>(i));
+  std::vector<int> counts(static_cast<std::size_t>(size), kCount), places(counts.size());
+  for (std::size_t r = 0; r < places.size(); ++r) places[r] = static_cast<int>(r) * kCount;
+  MPI_Allgather(in.data(), kCount, type, out.data(), kCount, type, MPI_COMM_WORLD);
+  MPI_Gather(in.data(), kCount, type, out.data(), kCount, type, 0, MPI_COMM_WORLD);
+  MPI_Alltoall(in.data(), kCount, type, out.data(), kCount, type, MPI_COMM_WORLD);
+  MPI_Allgatherv(in.data(), kCount, type, out.data(), counts.data(), places.data(), type, MPI_COMM_WORLD);
+  MPI_Alltoallv(in.data(), counts.data(), places.data(), type, out.data(), counts.data(), places.data(), type,
+                MPI_COMM_WORLD);
+  MPI_Allreduce(in.data(), out.data(), kCount, type, pairs ? MPI_MINLOC : MPI_MAX, MPI_COMM_WORLD);
+  MPI_Reduce_scatter_block(in.data(), out.data(), kCount, type, pairs ? MPI_MAXLOC : MPI_SUM, MPI_COMM_WORLD);
 }
 
 /// Never gives the same result twice.
@@ -82,6 +119,10 @@ int main(int argc, char** argv) {
   fold_all<std::complex<double>>(MPI_DOUBLE_COMPLEX, {3, 1e15});
   fold_all<std::complex<float>>(MPI_C_FLOAT_COMPLEX, {1e6f, 3});
   fold_all<double>(MPI_DOUBLE_PRECISION, 1e15);
+  pass_padding<long double>(MPI_LONG_DOUBLE, false);
+  pass_padding<Pair<long double>>(MPI_LONG_DOUBLE_INT, true);
+  pass_padding<Pair<double>>(MPI_DOUBLE_INT, true);
+  pass_padding<Pair<short>>(MPI_SHORT_INT, true);
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Finalize();

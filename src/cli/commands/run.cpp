@@ -114,7 +114,9 @@ class RunCommand : public Command {
                                                               : fmt::format("its drop-in library for {}", flavour)));
       out.error(read_file(report, "the program wrote its report there"));
     } else if (status == 0)
-      out.error(fmt::format("chasqui run: no report: did the command start a program of {}?\n", flavour));
+      out.error(fmt::format(
+          "chasqui run: no report: rank 0 writes it in MPI_Finalize. Did the command start a program of {} that comes there?\n",
+          flavour));
     return status;
   }
 
