@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Every command of README.md, CONTRIBUTING.md and docs/*.md is run: in a ```console block by transcripts_test.cpp, or, where
+// Every command of README.md, CONTRIBUTING.md and the pages in docs is run: in a ```console block by transcripts_test.cpp, or, where
 // that would take hours or install something, by the test that elsewhere.txt names.
 #include "cli/pages.hpp"
 
@@ -17,7 +17,7 @@ const fs::path kRoot = CHASQUI_SOURCE_DIR;
 
 std::vector<CommandLine> all_unrun_lines() {
   std::vector<fs::path> pages = {kRoot / "README.md", kRoot / "CONTRIBUTING.md"};
-  for (const auto& entry : fs::directory_iterator(kRoot / "docs")) {
+  for (const auto& entry : fs::recursive_directory_iterator(kRoot / "docs")) {
     if (entry.path().extension() == ".md") pages.push_back(entry.path());
   }
   std::vector<CommandLine> all;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Every command in tests/cli/*.transcript, in README.md and in docs/*.md does what is written there.
+// Every command in tests/cli/*.transcript, in README.md and in the pages of docs does what is written there.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 std::vector<fs::path> transcripts() {
   const fs::path root = CHASQUI_SOURCE_DIR;
   std::vector<fs::path> files = {root / "README.md", root / "CONTRIBUTING.md"};
-  for (const auto& entry : fs::directory_iterator(root / "docs")) {
+  for (const auto& entry : fs::recursive_directory_iterator(root / "docs")) {
     if (entry.path().extension() == ".md") files.push_back(entry.path());
   }
   for (const auto& entry : fs::directory_iterator(root / "tests" / "cli")) {
@@ -77,8 +77,9 @@ TEST_P(Transcripts, SayWhatHappens) {
 
 std::string test_name(const testing::TestParamInfo<fs::path>& info) {
   std::string name = info.param.stem().string();
-  if (info.param.parent_path() == fs::path(CHASQUI_SOURCE_DIR) / "docs")
-    name += "_page";  // docs/plan.md and plan.transcript both exist
+  // docs/bsp.md, docs/laboratory/bsp.md and bsp.transcript all exist.
+  const fs::path page = fs::relative(info.param, fs::path(CHASQUI_SOURCE_DIR) / "docs");
+  if (*page.begin() != "..") name = fs::path(page).replace_extension().string() + "_page";
   std::replace_if(
       name.begin(), name.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
   return name;
@@ -86,15 +87,18 @@ std::string test_name(const testing::TestParamInfo<fs::path>& info) {
 
 INSTANTIATE_TEST_SUITE_P(Files, Transcripts, testing::ValuesIn(transcripts()), test_name);
 
-TEST(Readme, ShowsTheHelloExample) {
+TEST(Readme, ShowsTheExamples) {
   const fs::path root = CHASQUI_SOURCE_DIR;
   std::ifstream readme(root / "README.md");
-  std::ifstream example(root / "examples" / "hello.cpp");
   const std::string page(std::istreambuf_iterator<char>(readme), {});
-  std::string code(std::istreambuf_iterator<char>(example), {});
-  code.erase(0, code.find("#include"));
-  ASSERT_GT(code.size(), 100u);
-  EXPECT_NE(page.find("```cpp\n" + code + "```"), std::string::npos) << "README.md and examples/hello.cpp differ";
+  for (const std::string name : {"hello.cpp", "allreduce.cpp"}) {
+    std::ifstream example(root / "examples" / name);
+    std::string code(std::istreambuf_iterator<char>(example), {});
+    code.erase(0, code.find("#include"));
+    ASSERT_GT(code.size(), 100u);
+    EXPECT_NE(page.find("```cpp\n" + code + "```"), std::string::npos)
+        << "README.md and examples/" << name << " differ";
+  }
 }
 
 // The runner itself: a test that cannot fail is a defect.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The programs of docs/python.md and docs/pytorch.md run, each alone or under its launcher, and print the text below them; ...
+"""The programs of README.md, docs/python.md and docs/pytorch.md run, each alone or under its launcher, and print the text below them; ...
 stands for anything. usage: pages_test.py CHASQUI"""
 import importlib.util
 import os
@@ -12,7 +12,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 
 
 def check(page):
-    with open(os.path.join(ROOT, "docs", page), encoding="utf-8") as file:
+    with open(os.path.join(ROOT, page), encoding="utf-8") as file:
         blocks = re.findall(r"```python\n(.*?)```\n\n(?:    chasqui (launch -n 2 --) python3 program.py\n\n)?```text\n(.*?)```", file.read(), re.DOTALL)
     assert blocks, page + " has no programs"
     for program, launcher, wanted in blocks:
@@ -27,8 +27,9 @@ def check(page):
     print("ok:", page, len(blocks), "programs")
 
 
-check("python.md")
+check("README.md")
+check("docs/python.md")
 if importlib.util.find_spec("torch") and importlib.util.find_spec("chasqui._torch"):
-    check("pytorch.md")
+    check("docs/pytorch.md")
 else:
     print("skipped: pytorch.md, no torch")

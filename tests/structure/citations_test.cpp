@@ -2,8 +2,10 @@
 // What docs/results.md cites exists: the files, the test programs, and the cases named after a test program.
 #include <gtest/gtest.h>
 
+#include <cctype>
 #include <filesystem>
 #include <regex>
+#include <set>
 #include <sstream>
 
 #include "structure/cited_tests.hpp"
@@ -104,20 +106,55 @@ TEST(Citations, EveryEnvironmentVariableIsInItsTable) {
   EXPECT_GT(found, 10);
 }
 
+/// What a link may name in a page: each heading in small letters, with - for spaces and without punctuation; where one
+/// stands twice, the second ends in -1.
+std::set<std::string> anchors_of(const std::string& page) {
+  std::set<std::string> anchors;
+  std::istringstream text(page);
+  bool fenced = false;
+  for (std::string line; std::getline(text, line);) {
+    if (line.starts_with("```")) fenced = !fenced;
+    const std::size_t marks = line.find_first_not_of('#');
+    if (fenced || marks == 0 || marks == std::string::npos || line[marks] != ' ') continue;
+    const std::string heading =
+        std::regex_replace(line.substr(marks + 1), std::regex(R"(\[([^\]]*)\]\([^)]*\))"), "$1");
+    std::string anchor;
+    for (const char c : heading) {
+      const auto code = static_cast<unsigned char>(c);
+      if (c == ' ') anchor += '-';
+      if (c == '-' || c == '_' || code >= 0x80 || std::isalnum(code) != 0)
+        anchor += static_cast<char>(code < 0x80 ? std::tolower(code) : code);
+    }
+    std::string unique = anchor;
+    for (int n = 1; !anchors.insert(unique).second; ++n) unique = anchor + "-" + std::to_string(n);
+  }
+  return anchors;
+}
+
 TEST(Citations, LinksOfTheDocumentationLead) {
   std::size_t checked = 0;
   for (const std::string& path : text_files()) {
     if (!path.ends_with(".md")) continue;
     const std::string text = text_of(path);
-    static const std::regex link(R"(\]\(([\w./-]+\.\w+))");
+    static const std::regex link(R"(\]\((?:([\w./-]+\.\w+))?(?:#([\w-]+))?\))");
     for (std::sregex_iterator at(text.begin(), text.end(), link), end; at != end; ++at) {
-      const std::filesystem::path target =
-          std::filesystem::path(CHASQUI_SOURCE_DIR) / std::filesystem::path(path).parent_path() / (*at)[1].str();
+      const std::filesystem::path page =
+          (*at)[1].matched ? (std::filesystem::path(path).parent_path() / (*at)[1].str()).lexically_normal()
+                           : std::filesystem::path(path);
       ++checked;
-      EXPECT_TRUE(std::filesystem::exists(target)) << path << " links to " << (*at)[1];
+      EXPECT_TRUE(std::filesystem::exists(std::filesystem::path(CHASQUI_SOURCE_DIR) / page))
+          << path << " links to " << (*at)[1];
+      if (!(*at)[2].matched || page.extension() != ".md") continue;
+      EXPECT_TRUE(anchors_of(text_of(page.string())).count((*at)[2]))
+          << path << " links to " << page.string() << "#" << (*at)[2] << ", and no heading there is called so";
     }
   }
-  EXPECT_GT(checked, 5U);
+  EXPECT_GT(checked, 100U);
+}
+
+TEST(Citations, AnchorsAreThoseOfTheHeadings) {
+  EXPECT_EQ(anchors_of("# A `b_c`: [d](e.md), f\n```sh\n# no heading\n```\n## g\n### g\n#no heading\n"),
+            (std::set<std::string>{"a-b_c-d-f", "g", "g-1"}));
 }
 
 }  // namespace

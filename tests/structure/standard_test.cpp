@@ -32,7 +32,7 @@ const std::map<std::string, std::string> kDeclared = {
     {"iterator", "forward_iterator_tag"},
     {"limits", "numeric_limits"},
     {"map", "map"},
-    {"memory", "make_shared make_unique shared_ptr unique_ptr"},
+    {"memory", "enable_shared_from_this make_shared make_unique shared_ptr unique_ptr weak_ptr"},
     {"memory_resource", "pmr::memory_resource"},
     {"new", "align_val_t bad_alloc"},
     {"numbers", "numbers::pi"},
