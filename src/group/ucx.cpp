@@ -87,6 +87,11 @@ void check(ucs_status_t status, const char* what) {
   if (status != UCS_OK) throw Error("UCX: {}: {}", what, Ucp::library().text(status));
 }
 
+/// Did the other side not answer, rather than close? A process that ends while it connects may look like that, too.
+bool is_silence(ucs_status_t status) {
+  return status == UCS_ERR_ENDPOINT_TIMEOUT || status == UCS_ERR_TIMED_OUT || status == UCS_ERR_UNREACHABLE;
+}
+
 /// One for all communicators of the process.
 class Context {
  public:
@@ -206,9 +211,11 @@ class Worker {
     return lost(rank) && clock_now() - peers_[static_cast<std::size_t>(rank)].since > kGrace * 1e9;
   }
   [[noreturn]] void throw_lost(int rank) const {
-    throw Error(
-        "{}: its process has ended, or was killed, or it has given its communicator back: its connection is gone ({})",
-        names_[static_cast<std::size_t>(rank)], ucp_.text(peers_[static_cast<std::size_t>(rank)].status));
+    const ucs_status_t status = peers_[static_cast<std::size_t>(rank)].status;
+    throw Error("{}: its process has ended, or was killed, or {} ({})", names_[static_cast<std::size_t>(rank)],
+                is_silence(status) ? "its host has not answered for long: it is down, or cut off"
+                                   : "it has given its communicator back: its connection is gone",
+                ucp_.text(status));
   }
   /// What is under way on it ends. The next message connects again.
   void disconnect(int rank) {

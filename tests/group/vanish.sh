@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # A group on two hosts; then the switch between them passes nothing on any more: no connection is closed, and no wire is down.
-# Both sides must notice.
+# Both sides must notice: by CHASQUI_SILENCE, or on a busy machine by the patience of UCX, whichever is first.
 #   vanish.sh PROGRAM        exit status 77: skipped
 set -eu
 . "$(dirname "$0")/two_hosts.sh"
@@ -17,5 +17,5 @@ done
 ip -n "$hosts-between" link set port1 nomaster
 for process in $ranks; do wait "$process" || true; done
 for rank in 0 1 2 3; do
-  [ "$(grep -c "its host has not answered for 3 s" "$said/$rank")" = 2 ] || { cat "$said"/*; exit 1; }
+  [ "$(grep -c "its host has not answered for" "$said/$rank")" = 2 ] || { cat "$said"/*; exit 1; }
 done
