@@ -42,6 +42,7 @@ ucp_tag_t tag_from(int rank, std::uint32_t tag) { return static_cast<ucp_tag_t>(
 struct Ucp {
 #define CHASQUI_UCP(name) decltype(&::ucp_##name) name = symbol<decltype(&::ucp_##name)>("ucp_" #name)
   CHASQUI_UCP(cleanup);
+  CHASQUI_UCP(config_modify);
   CHASQUI_UCP(config_read);
   CHASQUI_UCP(config_release);
   CHASQUI_UCP(ep_close_nbx);
@@ -87,11 +88,6 @@ void check(ucs_status_t status, const char* what) {
   if (status != UCS_OK) throw Error("UCX: {}: {}", what, Ucp::library().text(status));
 }
 
-/// Did the other side not answer, rather than close? A process that ends while it connects may look like that, too.
-bool is_silence(ucs_status_t status) {
-  return status == UCS_ERR_ENDPOINT_TIMEOUT || status == UCS_ERR_TIMED_OUT || status == UCS_ERR_UNREACHABLE;
-}
-
 /// One for all communicators of the process.
 class Context {
  public:
@@ -110,6 +106,7 @@ class Context {
     // What goes wrong is told by errors of ours; it would print lines about every connection that ends.
     if (std::getenv("UCX_LOG_LEVEL") == nullptr) ucp_.set_option("LOG_LEVEL", "fatal");
     check(ucp_.config_read(nullptr, nullptr, &config), "its settings (UCX_…)");
+    connect_without_waiting(config);
     ucp_params_t params{};
     params.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED;
     params.features = UCP_FEATURE_TAG;
@@ -117,6 +114,13 @@ class Context {
     const ucs_status_t status = ucp_.init_version(UCP_API_MAJOR, UCP_API_MINOR, &params, config, &handle_);
     ucp_.config_release(config);
     check(status, "no network that it can use (UCX_TLS, UCX_NET_DEVICES)");
+  }
+
+  /// Over TCP it would wait inside a call for a host that is cut off, a minute and more, and this rank would answer nobody meanwhile. The
+  /// option has its transport's name before it or not, as the version of UCX has it; a name that it does not know changes nothing.
+  void connect_without_waiting(ucp_config_t* config) const {
+    if (std::getenv("UCX_TCP_CONN_NB") != nullptr) return;
+    for (const char* const name : {"CONN_NB", "TCP_CONN_NB"}) ucp_.config_modify(config, name, "y");
   }
 
   const Ucp& ucp_ = Ucp::library();
@@ -211,11 +215,10 @@ class Worker {
     return lost(rank) && clock_now() - peers_[static_cast<std::size_t>(rank)].since > kGrace * 1e9;
   }
   [[noreturn]] void throw_lost(int rank) const {
-    const ucs_status_t status = peers_[static_cast<std::size_t>(rank)].status;
-    throw Error("{}: its process has ended, or was killed, or {} ({})", names_[static_cast<std::size_t>(rank)],
-                is_silence(status) ? "its host has not answered for long: it is down, or cut off"
-                                   : "it has given its communicator back: its connection is gone",
-                ucp_.text(status));
+    throw Error(
+        "{}: its process has ended, or was killed, or it has given its communicator back, or its host is down or cut off: "
+        "its connection is gone ({})",
+        names_[static_cast<std::size_t>(rank)], ucp_.text(peers_[static_cast<std::size_t>(rank)].status));
   }
   /// What is under way on it ends. The next message connects again.
   void disconnect(int rank) {
