@@ -59,11 +59,11 @@ constexpr std::pair<std::string_view, std::string_view> kCurveColours[] = {
 /// Boards and nodes, only in documents that draw some.
 constexpr std::string_view kClusterStyle = R"(
 .cq-publish{fill:#8250df}
-.cq-read{fill:#b083f0}
+.cq-read{fill:#0a7b83}
 .cq-band{fill:#0969da;fill-opacity:.1}
 @media screen and (prefers-color-scheme:dark){
 .cq-publish{fill:#a371f7}
-.cq-read{fill:#8256d0}
+.cq-read{fill:#39c5cf}
 .cq-band{fill:#58a6ff;fill-opacity:.14}
 }
 )";

@@ -81,6 +81,7 @@ void draw_grid(Svg& svg, const Timeline& timeline, const ChartGeometry& geometry
     svg.text(geometry.left - 6, geometry.middle(who) + 3.8, fmt::format("P{}", rank), "dim", Anchor::end,
              geometry.row < 14 ? 9 : 12);
   }
+  svg.text(4, kChartTop - 8, "time", "dim", Anchor::start, 11);
   const auto most = static_cast<std::int64_t>(geometry.width / 48);
   for (const Time mark : axis_marks(geometry.begin, timeline.end, most)) {
     const double x = geometry.x(mark);
@@ -100,17 +101,54 @@ void draw_instant(Svg& svg, const Timeline& timeline, const ChartGeometry& geome
   svg.triangle(x, y, size, activity.doing == Doing::send, style_of(activity.doing), story(timeline, activity));
 }
 
-void draw_bar(Svg& svg, const Timeline& timeline, const ChartGeometry& geometry, const Activity& activity) {
+/// Where a bar stands in its row: bars of a rank that overlap, which no legal schedule has, share its height, or the
+/// later one would hide the earlier.
+struct Slice {
+  std::size_t at = 0;
+  std::size_t of = 1;
+};
+
+/// The next bars of one rank that overlap, directly or through each other, get their slices. Returns what follows them.
+std::size_t slice_pile(const std::vector<Activity>& all, std::size_t first, std::vector<Slice>& slices) {
+  std::vector<Time> ends;  // of the last bar in each slice
+  Time end = all[first].end;
+  std::size_t next = first;
+  for (; next < all.size() && all[next].rank == all[first].rank; ++next) {
+    const Activity& bar = all[next];
+    if (bar.begin == bar.end) continue;  // an instant overlaps nothing
+    if (next > first && bar.begin >= end) break;
+    const auto free = std::find_if(ends.begin(), ends.end(), [&](Time before) { return before <= bar.begin; });
+    slices[next].at = static_cast<std::size_t>(free - ends.begin());
+    if (free == ends.end()) ends.push_back(bar.end);
+    else *free = bar.end;
+    end = std::max(end, bar.end);
+  }
+  for (std::size_t i = first; i < next; ++i) slices[i].of = std::max<std::size_t>(1, ends.size());
+  return next;
+}
+
+std::vector<Slice> slices_of(const std::vector<Activity>& all) {
+  std::vector<Slice> slices(all.size());
+  for (std::size_t i = 0; i < all.size();) i = slice_pile(all, i, slices);
+  return slices;
+}
+
+void draw_bar(Svg& svg, const Timeline& timeline, const ChartGeometry& geometry, const Activity& activity,
+              Slice slice) {
   const double from = geometry.x(activity.begin);
   const double to = std::max(geometry.x(activity.end), from + 1);
   const double inset = to - from > 6 ? 0.75 : 0;
-  const double y = geometry.middle(activity.rank);
-  svg.rectangle(from + inset, y - geometry.cell / 2, to - from - 2 * inset, geometry.cell, style_of(activity.doing),
-                story(timeline, activity), inset > 0 ? 2 : 0);
-  if (to - from < 12 || geometry.cell < 12) return;
+  const double height = geometry.cell / static_cast<double>(slice.of);
+  const double top = geometry.middle(activity.rank) - geometry.cell / 2 + height * static_cast<double>(slice.at);
+  svg.rectangle(from + inset, top, to - from - 2 * inset, height, style_of(activity.doing), story(timeline, activity),
+                inset > 0 ? 2 : 0);
+  const int letters = height < 12 ? 9 : 11;
+  if (to - from < 12 || height < letters) return;
   const bool several = activity.doing == Doing::compute && activity.count > 1;
   const std::string label = several ? fmt::format("+{}", activity.count) : std::string(letter_of(activity.doing));
-  if (text_width(label, 11) < to - from) svg.text((from + to) / 2, y + 4, label, "oncolour", Anchor::middle, 11);
+  if (text_width(label, letters) < to - from) {
+    svg.text((from + to) / 2, top + height / 2 + (letters == 11 ? 4 : 3.2), label, "oncolour", Anchor::middle, letters);
+  }
 }
 
 /// Very many bars: a shape per row and kind, without labels; bars that touch on the screen become one. Without
@@ -142,11 +180,13 @@ void draw_dense_bars(Svg& svg, const Timeline& timeline, const ChartGeometry& ge
 
 void draw_bars(Svg& svg, const Timeline& timeline, const ChartGeometry& geometry) {
   if (timeline.activities.size() > kMostTitles) return draw_dense_bars(svg, timeline, geometry);
-  for (const Activity& activity : timeline.activities) {
+  const std::vector<Slice> slices = slices_of(timeline.activities);
+  for (std::size_t i = 0; i < slices.size(); ++i) {
+    const Activity& activity = timeline.activities[i];
     if (activity.begin == activity.end) {
       draw_instant(svg, timeline, geometry, activity);
     } else {
-      draw_bar(svg, timeline, geometry, activity);
+      draw_bar(svg, timeline, geometry, activity, slices[i]);
     }
   }
 }

@@ -5,8 +5,13 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdio>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <regex>
 
 #include "chasqui/show/draw.hpp"
 #include "show/axis.hpp"
@@ -45,6 +50,99 @@ TEST(Svg, TheChartHasABarForEveryOverheadAndAnArrowForEveryMessage) {
   EXPECT_EQ(test::occurrences(svg, "class=\"cq-arrow\""), 7);
   EXPECT_EQ(test::occurrences(svg, "P0 sends item 0"), 4);
   EXPECT_EQ(test::occurrences(svg, "receives item 0"), 7);
+}
+
+/// The bars of a rank that begin at `begin`: top and height, by title.
+std::map<std::string, std::pair<double, double>> bars_of(const std::string& svg, const std::string& rank) {
+  std::map<std::string, std::pair<double, double>> bars;
+  const std::regex bar(
+      "<rect class=\"cq-[a-z]+\"[^>]* y=\"([0-9.]+)\"[^>]* height=\"([0-9.]+)\"[^>]*><title>(P[^<]*)</title>");
+  for (std::sregex_iterator i(svg.begin(), svg.end(), bar), end; i != end; ++i) {
+    if ((*i)[3].str().rfind(rank + " ", 0) == 0) bars[(*i)[3]] = {std::stod((*i)[1]), std::stod((*i)[2])};
+  }
+  return bars;
+}
+
+/// Nothing that a rank does hides what else it does, however illegal: at 2 every rank sends and receives.
+TEST(Svg, BarsOfARankThatOverlapStandSideBySide) {
+  Sends sends({3, Time{1}, Time{1}, Time{2}}, {Kind::allgather}, Time{5});
+  for (int r = 0; r < 3; ++r) sends.item(0, r, (r + 1) % 3, r).item(2, r, (r + 2) % 3, r);
+  const auto bars = bars_of(chart_svg(timeline_of(sends)), "P0");
+  ASSERT_EQ(bars.size(), 4u);
+  const auto [first_top, whole] = bars.at("P0 sends item 0 to P1, 0 to 1");
+  const auto [send_top, send_height] = bars.at("P0 sends item 0 to P2, 2 to 3");
+  const auto [receive_top, receive_height] = bars.at("P0 receives item 2 from P2, 2 to 3");
+  EXPECT_LE(send_top + send_height, receive_top + 0.01);
+  EXPECT_DOUBLE_EQ(send_top, first_top);
+  EXPECT_NEAR(send_height, whole / 2, 0.1);
+  EXPECT_NEAR(receive_top + receive_height, first_top + whole, 0.1);
+}
+
+/// Whatever overlaps: a third bar takes a place that is free again, and what only touches has the row for itself.
+TEST(Svg, AnyBarsOfARankAreApart) {
+  EXPECT_TRUE(rc::check("no two bars of a rank cover the same place", [] {
+    Timeline timeline;
+    timeline.P = 1;
+    for (int i = *rc::gen::inRange(1, 12); i > 0; --i) {
+      const std::int64_t begin = *rc::gen::inRange(0, 20);
+      const std::int64_t length = *rc::gen::inRange(0, 6);
+      timeline.activities.push_back({Rank{0}, Doing::compute, Time{begin}, Time{begin + length}, -1, i});
+    }
+    timeline.end = Time{26};
+    normalise(timeline);
+    const auto bars = bars_of(chart_svg(timeline), "P0");  // titles differ by the count of additions
+    std::vector<std::array<double, 4>> boxes;
+    for (const auto& [title, place] : bars) {
+      double count = 0, begin = 0, end = 0;
+      if (std::sscanf(title.c_str(), "P0 adds %lf from %lf to %lf", &count, &begin, &end) != 3) RC_FAIL(title);
+      if (begin < end) boxes.push_back({begin, end, place.first, place.first + place.second});
+    }
+    double tallest = 0;
+    for (const auto& box : boxes) tallest = std::max(tallest, box[3] - box[2]);
+    for (std::size_t a = 0; a < boxes.size(); ++a) {
+      bool alone = true;
+      for (std::size_t b = 0; b < boxes.size(); ++b) {
+        if (a == b || boxes[a][0] >= boxes[b][1] || boxes[b][0] >= boxes[a][1]) continue;
+        alone = false;
+        RC_ASSERT(boxes[a][3] <= boxes[b][2] + 0.11 || boxes[b][3] <= boxes[a][2] + 0.11);
+      }
+      if (alone) RC_ASSERT(boxes[a][3] - boxes[a][2] > tallest - 0.1);
+    }
+  }));
+}
+
+/// How far two colours "#rrggbb" are apart, as the guidelines for accessible web pages have it: 1 to 21.
+double contrast(const std::string& one, const std::string& other) {
+  const auto luminance = [](const std::string& colour) {
+    double sum = 0;
+    for (const auto& [at, weight] : {std::pair{1, 0.2126}, {3, 0.7152}, {5, 0.0722}}) {
+      const double part = std::stoi(colour.substr(static_cast<std::size_t>(at), 2), nullptr, 16) / 255.0;
+      sum += weight * (part <= 0.03928 ? part / 12.92 : std::pow((part + 0.055) / 1.055, 2.4));
+    }
+    return sum;
+  };
+  const auto [dark, light] = std::minmax({luminance(one), luminance(other)});
+  return (light + 0.05) / (dark + 0.05);
+}
+
+TEST(Svg, LettersOnBarsCanBeRead) {
+  const Cluster cluster = Cluster::uniform(2, 2, {1, Time{5}, Time{1}, Time{2}}, Time{0}, Time{1}, Time{1});
+  Schedule schedule;
+  schedule.machine = cluster.base;
+  schedule.nodes = cluster.nodes;
+  schedule.publications = {{Time{0}, Rank{0}, {0, 1}}};
+  const std::string svg = chart_svg(timeline_of(schedule));
+  std::map<std::string, std::string> light, dark;  // class to colour
+  const std::regex rule("\\n(@media|\\}\\n)|\\.cq-([a-z]+)\\{fill:(#[0-9a-f]{6})");
+  bool in_dark = false;
+  for (std::sregex_iterator i(svg.begin(), svg.end(), rule), end; i != end; ++i) {
+    if ((*i)[1].matched) in_dark = (*i)[1] == "@media";
+    else (in_dark ? dark : light)[(*i)[2]] = (*i)[3];
+  }
+  for (const char* doing : {"send", "receive", "compute", "publish", "read"}) {
+    EXPECT_GE(contrast(light.at(doing), light.at("oncolour")), 4.5) << doing;
+    EXPECT_GE(contrast(dark.at(doing), dark.at("oncolour")), 4.5) << doing << " on a dark screen";
+  }
 }
 
 TEST(Svg, InstantsAreTriangles) {
