@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/plans/claim.hpp"
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "chasqui/show/timeline.hpp"
@@ -62,6 +63,14 @@ Json send_object(const Send& send, bool combining) {
   return object;
 }
 
+/// How far above the bound a finish may be. Rounded up: the words are "at most".
+std::string above(const plan::Claim& claim) {
+  const double bound = static_cast<double>(std::max<std::int64_t>(1, claim.bound.ticks));
+  const double gap = static_cast<double>(claim.gap().ticks);
+  if (gap >= 10 * bound) return fmt::format("at most {:.0f} times the bound", std::ceil((bound + gap) / bound));
+  return fmt::format("at most {:.1f}% above the bound", std::ceil(1000 * gap / bound) / 10);
+}
+
 }  // namespace
 
 std::string machine_text(const plan::Plan& plan) {
@@ -71,11 +80,8 @@ std::string machine_text(const plan::Plan& plan) {
 std::string claim_text(const plan::Plan& plan, const Output& out) {
   const plan::Claim& claim = plan.claim();
   const auto width = static_cast<std::size_t>(out.width());
-  const std::string verdict = claim.optimal()
-                                  ? out.good("optimal")
-                                  : fmt::format("gap {}: at most {:.1f}% above the bound", claim.gap().ticks,
-                                                100.0 * static_cast<double>(claim.gap().ticks) /
-                                                    static_cast<double>(std::max<std::int64_t>(1, claim.bound.ticks)));
+  const std::string verdict =
+      claim.optimal() ? out.good("optimal") : fmt::format("gap {}: {}", claim.gap().ticks, above(claim));
   const char* measure = plan.problem().kind == Kind::stream ? "delay" : "finish";
   std::string text = fmt::format("{:<13} {} ({})\n", measure, claim.finish.ticks, verdict);
   text +=
