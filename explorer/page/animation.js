@@ -105,7 +105,11 @@ class Animation {
       this.scene.append(ring, level);
       if (this.P <= 40 && (this.nodes.length === 0 || radius >= 8)) {
         const inside = this.nodes.length > 0;
-        const name = shape("text", {class: "name", x: inside ? x : x + (x - kWidth / 2) * 0.11, y: inside ? y + 4 : y + (y - kHeight / 2) * 0.14 + 4});
+        // Outside its ring, on the line from the middle: names are wider than high.
+        const [right, down] = [x - kWidth / 2, y - kHeight / 2];
+        const across = Math.hypot(right, down) || 1;
+        const away = inside ? 0 : (radius + 12 + 9 * Math.abs(right) / across) / across;
+        const name = shape("text", {class: inside ? "name inside" : "name", x: x + right * away, y: y + down * away});
         name.textContent = `P${rank}`;
         this.scene.append(name);
       }

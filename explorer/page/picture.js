@@ -24,14 +24,35 @@ function showPicture(name, text) {
   const parsed = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
   const svg = document.importNode(parsed, true);
   place.replaceChildren(called(svg), svg);
+  svg.dataset.whole = svg.getAttribute("viewBox");
+  frame(svg);
   // A marker's id must be unique in the page.
-  svg.style.setProperty("--least", `${0.55 * parseFloat(svg.getAttribute("width"))}px`);  // what still can be read
   const head = svg.querySelector("marker");
   if (head) {
     head.id = `cq-head-${name}`;
     for (const line of svg.querySelectorAll("[marker-end]")) line.setAttribute("marker-end", `url(#${head.id})`);
   }
   if (name === "tree") scrollToRoot(place);
+}
+
+const phone = matchMedia("(max-width: 760px)");
+phone.addEventListener("change", () => document.querySelectorAll(".picture svg").forEach(frame));
+
+// How much of a drawing is shown: all of it. On a phone, where its title stands above it, only what is drawn: the title may be twice as wide.
+function frame(svg) {
+  let [left, top, right, bottom] = svg.dataset.whole.split(" ").map(Number);
+  if (phone.matches) {
+    const boxes = [...svg.children].filter(part => part.getBBox && !part.matches("defs, .cq-bg")).map(part => part.getBBox());
+    const seen = boxes.filter(box => box.width > 0 || box.height > 0);
+    if (seen.length > 0) {
+      top = seen.reduce((least, box) => Math.min(least, box.y), bottom) - 8;
+      right = Math.min(right, seen.reduce((most, box) => Math.max(most, box.x + box.width), 0) + 8);
+    }
+  }
+  svg.setAttribute("viewBox", [left, top, right, bottom - top].join(" "));
+  svg.setAttribute("width", right);
+  svg.setAttribute("height", bottom - top);
+  svg.style.setProperty("--least", `${0.55 * right}px`);  // what still can be read
 }
 
 // On a phone the title and the legend stay in sight while the drawing scrolls under them.
@@ -44,14 +65,14 @@ function called(svg) {
   return line;
 }
 
-// A tree that is larger than its box opens at its root, which is drawn first: on top, or at the left where there are many ranks.
+// A tree that is larger than its box opens with its root in sight, which is drawn first: on top, or at the left where there are many ranks.
 function scrollToRoot(place) {
   const title = place.querySelector("svg rect title");
   if (!title) return;
   const root = title.parentElement.getBoundingClientRect();
   const seen = place.getBoundingClientRect();
-  place.scrollLeft += root.left + root.width / 2 - seen.left - seen.width / 2;
-  place.scrollTop += root.top + root.height / 2 - seen.top - seen.height / 2;
+  if (root.left < seen.left || root.right > seen.right) place.scrollLeft += root.left + root.width / 2 - seen.left - seen.width / 2;
+  if (root.top < seen.top || root.bottom > seen.bottom) place.scrollTop += root.top + root.height / 2 - seen.top - seen.height / 2;
 }
 
 // The chart's axes: time to x, rank to y. Null for a summary.
@@ -148,6 +169,10 @@ function saveText(text, name, type) {
 function svgFile(name) {
   const copy = pictureOf(name).querySelector("svg").cloneNode(true);
   copy.querySelectorAll(".playhead").forEach(line => line.remove());
+  const [, , width, height] = copy.dataset.whole.split(" ");
+  for (const [key, value] of Object.entries({viewBox: copy.dataset.whole, width, height})) copy.setAttribute(key, value);
+  copy.removeAttribute("data-whole");
+  copy.removeAttribute("style");
   copy.querySelectorAll(".mark, .markline").forEach(mark => {
     mark.setAttribute("style", "fill:none;stroke:#cf222e;stroke-width:3");
   });

@@ -22,7 +22,7 @@ function showClaim({shown, claim, verify}) {
   field("finish-name").textContent = stream ? "Delay of an item" : "Finish";
   say("finish", shown.finish);
   const gap = shown.finish - shown.bound;
-  const percent = shown.bound > 0 ? `, ${(100 * gap / shown.bound).toFixed(1)} % above it` : "";
+  const percent = shown.bound > 0 ? `, ${(100 * gap / shown.bound).toFixed(1)}\u00a0% above it` : "";
   if (!verify.legal && !verify.buffered) say("optimal", "As claimed; the schedule is not legal.");
   else if (gap === 0) say("optimal", "Optimal: equal to the lower bound.", "good");
   else say("optimal", `${gap} more than the bound${percent}.`);
@@ -48,7 +48,7 @@ function showPlayed({played}) {
   }
   const late = played.finish - played.planned;
   say("played", played.finish, late > 0 ? "bad" : "");
-  const percent = played.planned > 0 && late > 0 ? ` (+${(100 * late / played.planned).toFixed(0)} %)` : "";
+  const percent = played.planned > 0 && late > 0 ? ` (+${(100 * late / played.planned).toFixed(0)}\u00a0%)` : "";
   const verdict = late > 0 ? `${late} late${percent}.` : late < 0 ? `${-late} early.` : "On time.";
   say("late-note", `${verdict} ${played.note}`);
 }
@@ -113,9 +113,9 @@ function showAnswer(answer, animation) {
       pictureOf(name).closest("figure").hidden = true;
       continue;
     }
-    showPicture(name, answer.pictures[name]);
     // Too large to draw: one summary is enough.
     pictureOf(name).closest("figure").hidden = name !== "chart" && answer.pictures[name] === answer.pictures.chart;
+    showPicture(name, answer.pictures[name]);
   }
   field("of-row").hidden = !(answer.trees >= 2);
   field("of").max = (answer.trees ?? 1) - 1;

@@ -421,6 +421,14 @@ tests["phone and dark"] = async context => {
   assert.ok(wide <= view, `the page is ${wide} wide on a screen of ${view}`);
   assert.ok(!await explorer.page.isVisible("#controls"), "on a phone results come first");
   await shot(explorer, "phone-dark");
+  const scale = await explorer.page.$eval("figure[data-picture=tree] svg", svg => svg.getBoundingClientRect().width / svg.viewBox.baseVal.width);
+  assert.ok(scale > 0.8, `the tree is drawn at ${scale} of its size: its title needs no room beside it`);
+  const whole = await explorer.page.evaluate(() => {
+    const [, , width, height] = document.querySelector("figure[data-picture=table] svg").dataset.whole.split(" ").map(Number);
+    const saved = new DOMParser().parseFromString(svgFile("table"), "image/svg+xml").documentElement;
+    return [[saved.getAttribute("viewBox"), saved.getAttribute("width"), saved.getAttribute("height")].join(), [`0 0 ${width} ${height}`, width, height].join()];
+  });
+  assert.equal(whole[0], whole[1], "what is saved is the whole drawing");
   await explorer.page.click("#show-controls");
   assert.ok(await explorer.page.isVisible("#P"), "and controls on demand");
   await explorer.page.click("#show-controls");
