@@ -10,7 +10,11 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
-import numpy as np
+try:
+    import numpy as np
+except ModuleNotFoundError:
+    raise ModuleNotFoundError("chasqui's collectives run on NumPy arrays: install NumPy for this Python (Debian: python3-numpy, "
+                              "pip install numpy)", name="numpy") from None
 
 from chasqui import _native
 
@@ -68,6 +72,9 @@ class Comm:
         self._native = native
         self.rank: int = native.rank()
         self.size: int = native.size()
+
+    def __repr__(self) -> str:
+        return f"<rank {self.rank} of {self.size}>"
 
     def barrier(self) -> None:
         """Nobody goes on before all have come."""
@@ -217,7 +224,7 @@ class Comm:
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         if error is not None:
-            self.leave(str(error) or kind.__name__)
+            self.leave(f"{kind.__name__}: {error}" if str(error) else kind.__name__)
         self.close()
 
     @staticmethod

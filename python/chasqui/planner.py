@@ -67,6 +67,9 @@ class Report:
         return "legal" if self.legal else "\n".join(str(violation) for violation in self.violations)
 
 
+_NOT_DRAWN = (".svgz", ".png", ".pdf", ".jpg", ".jpeg", ".gif", ".eps", ".ps", ".webp", ".html")
+
+
 class Picture:
     """A drawing: SVG in notebooks, text in terminals."""
 
@@ -81,8 +84,11 @@ class Picture:
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
         """Writes SVG, or text where the name does not end in .svg."""
+        name, ending = os.path.splitext(os.fspath(path))
+        if ending.lower() in _NOT_DRAWN:
+            raise _native.ChasquiError(f"{os.fspath(path)}: pictures are drawn as SVG: save {name}.svg, and convert it with rsvg-convert or a browser")
         with open(path, "w", encoding="utf-8") as file:
-            file.write(self.svg if os.fspath(path).endswith(".svg") else self.text)
+            file.write(self.svg if ending.lower() == ".svg" else self.text)
 
     def _repr_svg_(self) -> str:
         return self.svg
@@ -146,8 +152,8 @@ class Schedule:
     def simulate(self, **options: Option) -> Mapping[str, Any]:
         return simulate(self, **options)
 
-    def draw(self, **options: Option) -> Picture:
-        return draw(self, **options)
+    def draw(self, what: Optional[str] = None, **options: Option) -> Picture:
+        return draw(self, what, **options)
 
     def _repr_svg_(self) -> str:
         return self.draw().svg
@@ -217,10 +223,10 @@ def simulate(schedule: Union[Schedule, str], **options: Option) -> Mapping[str, 
     return json.loads(_answer(_native.simulate, _text(schedule), options)[0])
 
 
-def draw(schedule: Union[Schedule, str], **options: Option) -> Picture:
+def draw(schedule: Union[Schedule, str], what: Optional[str] = None, **options: Option) -> Picture:
     """A picture of a schedule: ``what`` is tree, chart, table or summary. Notebooks show SVG, terminals text.
 
-    >>> print(draw(plan("broadcast", P=3, L=2), what="tree"))  # doctest: +ELLIPSIS
+    >>> print(draw(plan("broadcast", P=3, L=2), "tree"))  # doctest: +ELLIPSIS
     broadcast ...
     """
-    return Picture(_text(schedule), options)
+    return Picture(_text(schedule), {**options, "what": what})

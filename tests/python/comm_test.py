@@ -131,7 +131,7 @@ def one_leaves(rank, size, place):
     except KeyError:
         assert rank == 1
     except chasqui.ChasquiError as error:
-        assert "bad luck" in str(error), error
+        assert "KeyError: 'bad luck'" in str(error), error
     else:
         raise AssertionError("nobody left")
 
@@ -148,6 +148,7 @@ class Collectives(unittest.TestCase):
     def test_one_rank_alone(self):
         with chasqui.join(0, 1, ranks.meeting()) as comm:
             self.assertEqual(comm.allreduce(7), 7)
+            self.assertEqual(repr(comm), "<rank 0 of 1>")
 
     def test_a_rank_that_fails_ends_the_calls_of_others(self):
         ranks.run(2, one_leaves, ranks.meeting())

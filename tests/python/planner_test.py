@@ -2,6 +2,8 @@
 """Plans as Python values: what they say, what they refuse, how they are drawn; and the examples of the docstrings."""
 import doctest
 import os
+import subprocess
+import sys
 import tempfile
 import threading
 import unittest
@@ -60,10 +62,14 @@ class Planner(unittest.TestCase):
         picture = schedule.draw(what="chart")
         self.assertTrue(picture._repr_svg_().startswith("<svg"))
         self.assertEqual(str(picture), repr(picture))
+        self.assertEqual(str(schedule.draw("chart")), str(picture))
         self.assertEqual(picture.remarks, "")
         self.assertTrue(schedule.draw(ascii=True).text.isascii())
         self.assertIn("not legal", chasqui.draw(NOTHING_SENT).remarks)
         with tempfile.TemporaryDirectory() as folder:
+            with self.assertRaisesRegex(chasqui.ChasquiError, "save .*/c.svg, and convert it"):
+                picture.save(os.path.join(folder, "c.png"))
+            self.assertEqual(os.listdir(folder), [])
             picture.save(os.path.join(folder, "c.svg"))
             picture.save(os.path.join(folder, "c.txt"))
             with open(os.path.join(folder, "c.svg"), encoding="utf-8") as file:
@@ -80,6 +86,23 @@ class Planner(unittest.TestCase):
         }.items():
             with self.assertRaisesRegex(chasqui.ChasquiError, words):
                 call()
+
+    def test_names_that_there_are_not(self):
+        with self.assertRaisesRegex(AttributeError, "has no attribute 'jion'"):
+            chasqui.jion
+        self.assertTrue(callable(chasqui.join))
+
+    def test_the_planner_does_without_numpy(self):
+        program = (
+            "import sys; sys.modules['numpy'] = None\n"
+            "import chasqui\n"
+            "print(chasqui.plan('broadcast', P=8, L=6, o=2, g=4).finish)\n"
+            "try: chasqui.join(0, 1)\n"
+            "except ModuleNotFoundError as error: print(error)\n"
+        )
+        told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.splitlines()
+        self.assertEqual(told[0], "24")
+        self.assertIn("install NumPy", told[1])
 
     def test_threads_have_their_own_errors(self):
         found = {}
