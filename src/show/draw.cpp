@@ -11,13 +11,17 @@ constexpr std::size_t kMostMessages = 200'000;
 
 Picture settled(const Schedule& schedule, Picture what) {
   if (what == Picture::summary) return what;
-  if (schedule.machine.P > kLargestPicture || schedule.sends.size() > kMostMessages) return Picture::summary;
+  if (too_large(schedule)) return Picture::summary;
   if (!schedule.nodes.empty() && (what == Picture::tree || what == Picture::table))
     throw Error("a cluster is drawn as a chart: trees and tables show messages and no boards; use --what chart");
   return what == Picture::automatic ? best_picture(schedule) : what;
 }
 
 }  // namespace
+
+bool too_large(const Schedule& schedule) {
+  return schedule.machine.P > kLargestPicture || schedule.sends.size() > kMostMessages;
+}
 
 Picture best_picture(const Schedule& schedule) {
   if (!schedule.nodes.empty()) return Picture::chart;

@@ -14,6 +14,9 @@ namespace chasqui::show {
 
 inline constexpr std::int64_t kLargestPicture = 512;  ///< processors; above it pictures become summaries
 
+/// Does every picture of it turn into a summary?
+bool too_large(const Schedule& schedule);
+
 /// One rank in the tree.
 struct TreeNode {
   Rank rank;        ///< who

@@ -75,6 +75,8 @@ class DrawCommand final : public Command {
     const Stated stated = check_stated(schedule, place);
     std::string picture = drawn(schedule, format, to_terminal, out);
     out.error(stated.doubts);
+    if (format != "trace" && show::too_large(schedule) && !what_.empty() && what_ != "auto" && what_ != "summary")
+      out.error(fmt::format("{}: too large for a {}: this is a summary\n", place, what_));
     return stated.legal ? picture : show::marked_illegal(std::move(picture));
   }
 
