@@ -24,6 +24,14 @@ chasqui plan broadcast -P 8 -L 6 -o 2 -g 4 >piped
 if grep -q "$escape" piped; then echo "colour in a pipe"; exit 1; fi
 echo "ok: colour"
 
+# A narrow window: nothing is cut, the columns go on below themselves.
+for command in "--help" "explain allreduce --bytes 65536 -P 1000 --nodes 10" "simulate b.json" \
+    "segments -P 32 -L 2000 -o 300 -g 400 --bytes 1000000 --G 1/4 --why"; do
+  script -qec "stty cols 60; NO_COLOR=1 chasqui $command" narrow >/dev/null
+  if sed '1d;$d' narrow | tr -d '\r' | grep -E '^.{61}'; then echo "more than 60 columns: chasqui $command"; exit 1; fi
+done
+echo "ok: narrow"
+
 # slow NAME PATTERN COMMAND: the bar is there on a terminal, and nowhere else.
 slow() {
   script -qec "$3" "$1" >/dev/null

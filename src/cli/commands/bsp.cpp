@@ -51,12 +51,12 @@ class BspCommand final : public Command {
         "cost FILE prints a ledger and predicts how long the program takes on machines of --machine: bsp (g, L), "
         "bsp* (also B) or d-bsp (tables of g and L over log2 of the submachine's size). measure finds g, L and B "
         "of this machine. record FILE runs a broadcast on virtual processors and writes its ledger.");
-    positional("ACTION", &action_, "cost, measure or record").required().choices({"cost", "measure", "record"});
+    positional("ACTION", &action_, "what to do").required().choices({"cost", "measure", "record"});
     positional("FILE", &file_, "the ledger (cost, record)").file();
     option("-m,--machine", "JSON|FILE", &machines_, "cost: a machine to predict for; may be repeated");
     option("--svg", "FILE", &svg_, "cost: also draw the supersteps (- for standard output)").file();
     option("-p,--processors", "N", &processors_, "measure: processors (default: one a core); record: default 16");
-    option("--algorithm", "NAME", &algorithm_, "record: doubling or root").choices({"doubling", "root"});
+    option("--algorithm", "NAME", &algorithm_, "record: how to broadcast; default root").choices({"doubling", "root"});
     option("--work", "SOURCE", &work_,
            "cost: w is what the program charged, or measured nanoseconds; default: charged if any")
         .choices({"charged", "measured"});

@@ -57,7 +57,7 @@ class ExplainCommand final : public Command {
         text.insert(text.find('\n', text.find("\nwhy") + 1) + 1,
                     "machine   guessed: `chasqui measure --out FILE` measures it, then --machine FILE\n");
       }
-      out.write(text);
+      out.write(fit(text, out.width()));
       return 0;
     }
     nlohmann::ordered_json list = nlohmann::ordered_json::array();

@@ -18,7 +18,7 @@ class ExportCommand final : public Command {
         "allgather, reduce-scatter, alltoall, broadcast and reduce, with a chunk for each item, and at most 64 "
         "thread blocks a rank and 64 steps in each. Both keep the order of the messages, not their times.");
     positional("FILE", &file_, "schedule file; - is the standard input").required().file();
-    option("--to", "FORMAT", &format_, "msccl or goal").required().choices({"msccl", "goal"});
+    option("--to", "FORMAT", &format_, "which format").required().choices({"msccl", "goal"});
     option("--name", "NAME", &name_, "MSCCL: what the program is called; default chasqui");
     option("--out", "FILE", &out_, "write it to a file instead of the standard output").file();
     example("chasqui export ring.json --to msccl --out ring.xml", "for MSCCL");

@@ -153,12 +153,13 @@ class PlanCommand final : public Command {
     out.print("{}\n", out.bold(arguments_.heading(*plan)));
     out.write(claim_text(*plan, out));
     if (const auto* sum = dynamic_cast<const plan::SumPlan*>(plan.get())) {
-      out.print("operands      {} on {} ranks\n", sum->operands(), sum->participants());
+      out.print("operands      {} on {} rank{}\n", sum->operands(), sum->participants(),
+                sum->participants() == 1 ? "" : "s");
     }
     if (message) {
       const plan::Segmentation choice = plan::choose_segments(message->machine, message->bytes);
       out.print("segments      {} of {} bytes\n", choice.best.segments, choice.best.bytes);
-      if (why_) out.print("\n{}", plan::explain(message->machine, message->bytes, choice));
+      if (why_) out.print("\n{}", fit(plan::explain(message->machine, message->bytes, choice), out.width()));
     }
     if (out_) {
       out.print("written       {}, {} messages\n", *out_, written);

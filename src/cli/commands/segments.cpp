@@ -40,8 +40,9 @@ class SegmentsCommand final : public Command {
       out.write(object.dump(2) + "\n");
       return 0;
     }
-    if (why_) out.write(plan::explain(machine, bytes_, choice));
-    out.print("{} segments of {} bytes\n", choice.best.segments, choice.best.bytes);
+    if (why_) out.write(fit(plan::explain(machine, bytes_, choice), out.width()));
+    out.print("{} segment{} of {} bytes\n", choice.best.segments, choice.best.segments == 1 ? "" : "s",
+              choice.best.bytes);
     out.print("finish {}, bound for so many segments {}, gap {}\n", claim.finish.ticks, claim.bound.ticks,
               claim.gap().ticks);
     out.print("construction: {}\n", wrap(claim.construction, 14, static_cast<std::size_t>(out.width())));

@@ -48,7 +48,7 @@ class SimulateCommand final : public Command {
         "whether it has tried everything.");
     positional("FILE", &file_, "schedule file; - is the standard input").required().file();
     option("--latency", "POLICY", &latency_, "how long messages take; default exact");
-    option("--mode", "MODE", &mode_, "timed (default) or event").choices({"timed", "event"});
+    option("--mode", "MODE", &mode_, "when messages are sent; default timed").choices({"timed", "event"});
     option("--seed", "N", &seed_, "seed of random latencies; default 1");
     option("--runs", "N", &runs_, "play so many times and print quantiles");
     option("--threads", "N", &threads_, "threads for --runs; default: all cores");
@@ -148,10 +148,9 @@ class SimulateCommand final : public Command {
         out.print("  … {} more\n", trace.critical_path.size() - 20);
         break;
       }
-      const std::string what = fmt::format("  {:>8}  {}:", step.time.ticks, deed(trace.schedule, step));
-      const std::string why = to_string(step.reason);
-      constexpr std::size_t kColumns = 80;
-      out.print("{}{}{}\n", what, what.size() + 1 + why.size() > kColumns ? "\n              " : " ", why);
+      out.write(
+          fit(fmt::format("  {:>8}  {}: {}\n", step.time.ticks, deed(trace.schedule, step), to_string(step.reason)),
+              out.width()));
     }
   }
 

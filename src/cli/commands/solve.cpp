@@ -51,7 +51,7 @@ class SolveCommand final : public Command {
     flag("--two-values", two_values_, "reduce, allreduce, scan: a message may carry two folds; default one");
     flag("--exclusive", exclusive_, "scan: rank i gets the fold of ranks 0..i-1");
     option("--period", "TICKS", &period_, "stream: the schedule repeats after so many ticks");
-    option("--engine", "NAME", &engine_, "sat, milp, or both and compare; default sat")
+    option("--engine", "NAME", &engine_, "which solver, or both and compare; default sat")
         .choices({"sat", "milp", "both"});
     option("--time-limit", "SECONDS", &time_limit_, "stop then; default 0, no limit");
     option("--at-most", "TICKS", &at_most_, "only ask whether there is a schedule that finishes by then");

@@ -92,7 +92,8 @@ std::string help_text(const Command& command, int width) {
 std::string help_overview(int width) {
   const auto columns = static_cast<std::size_t>(width);
   std::string text =
-      "chasqui: fast collectives for the machine at hand, with proved bounds\n\nUsage: chasqui COMMAND [options]\n\n" +
+      wrap("chasqui: fast collectives for the machine at hand, with proved bounds", 0, columns) +
+      "\n\nUsage: chasqui COMMAND [options]\n\n" +
       wrap(
           "Collectives are what all processors do together: broadcast, reduce, all-reduce and so on. They are planned in the "
           "LogP model: P processors, and in ticks of any length the latency L of a message, the overhead o of sending or "
@@ -123,7 +124,7 @@ std::string help_overview(int width) {
   text +=
       "\nExamples:\n"
       "  chasqui run -- mpirun -n 4 ./app\n"
-      "      run an unchanged MPI program with Chasqui's collectives\n"
+      "      an unchanged MPI program, with Chasqui's collectives\n"
       "  chasqui plan broadcast -P 8 -L 6 -o 2 -g 4\n"
       "      the optimal broadcast on 8 processors, drawn as a tree\n"
       "  chasqui plan allreduce -P 8 -L 6 -o 2 -g 4 --out a.json\n"
@@ -132,8 +133,12 @@ std::string help_overview(int width) {
       "      check it against the rules of the model\n"
       "  chasqui draw a.json --out a.svg\n"
       "      draw it\n"
-      "\nExit status: 0: done; 1: the answer is no (a schedule is not legal, say); 2: bad\ninput, and one line says what to change.\n";
-  return text;
+      "\n";
+  text += wrap(
+      "Exit status: 0: done; 1: the answer is no (a schedule is not legal, say); 2: bad input, and one line says what to "
+      "change.",
+      0, columns);
+  return text + "\n";
 }
 
 std::string version_text() {

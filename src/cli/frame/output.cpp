@@ -91,6 +91,21 @@ std::string wrap(const std::string& text, std::size_t indent, std::size_t width)
   return lines;
 }
 
+std::string fit(const std::string& text, int width) {
+  constexpr std::size_t kLeast = 20;  // a column that has less room is left as it is
+  const auto room = static_cast<std::size_t>(width);
+  std::string fitted;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t gap = line.rfind("  ");
+    const std::size_t column = gap == std::string::npos ? 0 : gap + 2;
+    const bool fits = line.size() <= room || column + kLeast > room;
+    fitted += fits ? line : line.substr(0, column) + wrap(line.substr(column), column, room);
+    fitted += '\n';
+  }
+  return fitted;
+}
+
 void check_writable(const std::string& path) {
   if (path == "-") return;
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();

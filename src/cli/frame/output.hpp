@@ -54,6 +54,9 @@ class Output {
 /// Words of `text` filled into lines of `width`, each but the first indented.
 std::string wrap(const std::string& text, std::size_t indent, std::size_t width);
 
+/// Lines that are longer than `width` go on below the beginning of their last column, which two spaces part from what is before it.
+std::string fit(const std::string& text, int width);
+
 /// Throws the Error that write_file() would, as far as it can be foreseen. Writes nothing.
 void check_writable(const std::string& path);
 

@@ -201,7 +201,7 @@ void machine_section(show::Page& page, const Profile& profile, bool guessed) {
   if (guessed) {
     page.paragraph(
         "Nothing was measured. These values are built-in guesses, right in their order of magnitude at best. "
-        "\u201cchasqui report\u201d without --unmeasured measures this machine.");
+        "\u201cchasqui report\u201d alone measures this machine.");
   } else {
     page.paragraph(fmt::format(
         "{}{}, measured by {}. Each value is a median. Its interval holds the true median in at least 95 of "
