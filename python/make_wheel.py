@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """`pip install .` asks here for a wheel (PEP 517): CMake builds the extension modules and libchasqui.so, and this file packs
-them with the Python files. `--config-settings build=FOLDER` takes a build folder that exists instead of build/pip."""
+them with the Python files. `--config-settings build=FOLDER` takes a build folder that is configured already instead of one below build."""
 
 import base64
 import hashlib
@@ -27,13 +27,22 @@ def version():
         return ".".join(re.findall(r"define CHASQUI_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", header.read()))
 
 
+def outside():
+    """The environment of who called pip. Pip hides all packages from a build; CMake looks for torch and its headers among them."""
+    variables = dict(os.environ)
+    if "pip-build-env" in variables.get("PYTHONPATH", ""):
+        del variables["PYTHONPATH"]
+    return variables
+
+
 def built(settings):
     """Builds what is missing and returns the folder with the whole package."""
-    folder = settings.get("build") or os.path.join(ROOT, "build", "pip")
-    if not os.path.exists(os.path.join(folder, "CMakeCache.txt")):
+    folder = settings.get("build")
+    if not folder:  # one for each version of Python, and torch may have come or gone since the last time
+        folder = os.path.join(ROOT, "build", "pip-" + sys.implementation.cache_tag)
         subprocess.check_call(["cmake", "-S", ROOT, "-B", folder, "-DCMAKE_BUILD_TYPE=Release", "-DCHASQUI_TESTS=OFF",
-                               "-DCHASQUI_BENCHMARKS=OFF", "-DCHASQUI_PYTHON=" + sys.executable])
-    subprocess.check_call(["cmake", "--build", folder, "--target", "python_package", "--parallel"])
+                               "-DCHASQUI_BENCHMARKS=OFF", "-DCHASQUI_PYTHON=" + sys.executable, "-UCHASQUI_TORCH*"], env=outside())
+    subprocess.check_call(["cmake", "--build", folder, "--target", "python_package", "--parallel"], env=outside())
     return os.path.join(folder, "python", "chasqui")
 
 

@@ -16,7 +16,8 @@ try:
     from chasqui import _torch
 except ImportError as error:
     raise ImportError(
-        "this chasqui was built without torch's headers: install them (apt install libtorch-dev) and chasqui again") from error
+        "this chasqui was built where torch and its headers were not found: with both there (Debian: python3-torch, libtorch-dev) "
+        "install it again, pip install --no-build-isolation .") from error
 
 
 def _make_group(store: Any, rank: int, size: int, timeout: timedelta) -> Any:

@@ -20,3 +20,21 @@ with tempfile.TemporaryDirectory() as folder:
     assert said.split() == [os.path.join(site, "chasqui", "__init__.py"), "24"], said
     shown = subprocess.check_output([sys.executable, "-m", "pip", "list", "--path", site, "--disable-pip-version-check"], text=True)
     assert "chasqui" in shown, shown
+
+# CMake sees the packages of the Python that asks for the wheel, torch among them, although pip hides them: a CMake that only looks.
+with tempfile.TemporaryDirectory() as folder:
+    cmake = os.path.join(folder, "cmake")
+    with open(cmake, "w", encoding="utf-8") as file:
+        file.write("#!/bin/sh\n"
+                   f"'{sys.executable}' -c 'import importlib.util as u; print(u.find_spec(\"numpy\") is not None)' > '{folder}/found'\n"
+                   f"echo \"$@\" > '{folder}/asked'\n"
+                   "exit 1\n")
+    os.chmod(cmake, 0o755)
+    failed = subprocess.run([sys.executable, "-m", "pip", "wheel", "--no-index", "--no-deps", "--disable-pip-version-check", "--wheel-dir", folder, "."],
+                            cwd=root, env={**os.environ, "PATH": folder + os.pathsep + os.environ["PATH"]}, capture_output=True)
+    assert failed.returncode != 0
+    with open(os.path.join(folder, "asked"), encoding="utf-8") as file:
+        asked = file.read()
+        assert sys.implementation.cache_tag in asked and "-DCHASQUI_PYTHON=" in asked, asked
+    with open(os.path.join(folder, "found"), encoding="utf-8") as file:
+        assert (file.read().strip() == "True") == (importlib.util.find_spec("numpy") is not None)
