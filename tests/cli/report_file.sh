@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # chasqui run: the report goes through a file of its own. A link that lies in wait under the process's number is not
-# written through, nobody else may read the file, and it is gone afterwards.
+# written through, nobody else may read the file, and it is gone afterwards, also where a signal ends the run.
 #   report_file.sh chasqui folder mpi
 set -eu
 chasqui=$1 folder=$2 mpi=$3
@@ -13,3 +13,18 @@ TMPDIR=$PWD/tmp sh -c 'ln -s ../victim "tmp/chasqui-report-$$.txt"
 printf '600\nchasqui run: by its drop-in library for %s\nreport\n' "$mpi" | cmp - said.txt || { echo "printed:"; cat said.txt; exit 1; }
 [ "$(cat victim)" = mine ] || { echo "written through a link"; exit 1; }
 [ "$(ls tmp | wc -l)" = 1 ] || { echo "left behind:"; ls tmp; exit 1; }
+# A signal to chasqui is one to the command. It waits for that and tidies up.
+TMPDIR=$PWD/tmp "$chasqui" run --mpi "$mpi" -- sh -c 'trap "echo told > told.txt; exit 7" TERM; echo begun > begun.txt; while :; do sleep 0.05; done' > said.txt 2>&1 &
+while [ ! -s begun.txt ]; do sleep 0.05; done
+kill -TERM $!
+status=0; wait $! || status=$?
+[ "$status $(cat told.txt)" = "7 told" ] || { echo "status $status"; cat said.txt; exit 1; }
+[ "$(ls tmp | wc -l)" = 1 ] || { echo "left behind:"; ls tmp; exit 1; }
+# Whoever asks for the report of a rank on another host looks for it where both may see it.
+printf '#!/bin/sh\necho report > "$CHASQUI_REPORT"; dirname "$CHASQUI_REPORT" > place.txt\n' > srun && chmod +x srun
+TMPDIR=$PWD/tmp "$chasqui" run --mpi "$mpi" -- ./srun > said.txt 2>&1
+[ "$(cat place.txt)" = "$PWD" ] || { echo "written in $(cat place.txt)"; exit 1; }
+# The variables of this shell reach the ranks too, but for the secret of a group, which does not belong on a command line.
+printf '#!/bin/sh\n[ "$1" != --version ] && echo "$@" | tr " " "\\n" > words.txt; exit 0\n' > mpirun && chmod +x mpirun
+CHASQUI_AFTER=3 CHASQUI_SECRET=s "$chasqui" run --mpi "$mpi" -- ./mpirun ./app > said.txt 2>&1
+grep -q "^CHASQUI_AFTER" words.txt && ! grep -q CHASQUI_SECRET words.txt || { cat words.txt; exit 1; }

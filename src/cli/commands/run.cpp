@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -14,16 +15,17 @@
 #include "chasqui/base/file.hpp"
 #include "cli/frame/command.hpp"
 #include "cli/launch/drop_in.hpp"
+#include "cli/launch/launchers.hpp"
 #include "cli/launch/linked_mpi.hpp"
 
 namespace chasqui::cli {
 namespace {
 
-/// A file of our own in the folder for temporary ones: only its owner may read it, and nobody can foresee its name.
+/// A file of our own: only its owner may read it, and nobody can foresee its name.
 class TemporaryFile {
  public:
-  explicit TemporaryFile(const std::string& ending)
-      : path_(std::filesystem::temp_directory_path() / ("chasqui-report-XXXXXX" + ending)) {
+  TemporaryFile(const std::filesystem::path& folder, const std::string& ending)
+      : path_(folder / ("chasqui-report-XXXXXX" + ending)) {
     const int file = mkstemps(path_.data(), static_cast<int>(ending.size()));
     if (file < 0)
       throw Error("{}: cannot be made ({}): set TMPDIR, or name the report with --report", path_, std::strerror(errno));
@@ -39,39 +41,83 @@ class TemporaryFile {
   std::string path_;
 };
 
-bool is_launcher(const std::string& word) {
-  const std::string name = std::filesystem::path(word).filename();
-  return name.starts_with("mpirun") || name.starts_with("mpiexec") || name.starts_with("orterun");
-}
-
-/// What the program is linked with; where that cannot be seen (a script), what the launcher belongs to.
-std::string flavour_of(const std::vector<std::string>& words) {
-  const MpiProgram program = first_mpi_program(words);
-  const std::string launcher =
-      is_launcher(words.front()) ? flavour_of_version(version_of(words.front())) : linked_mpi(words.front());
+/// What the program is linked with; where that cannot be seen (a script), what the launcher belongs to, or the mpirun that a script would find.
+std::string flavour_of(const Launching& command) {
+  const std::string& first = command.words[command.at];
+  const MpiProgram program = first_mpi_program(command.words);
+  const std::string launcher = command.launcher != nullptr && command.launcher->says_whose
+                                   ? flavour_of_version(version_of(first))
+                                   : std::string();
   if (!program.flavour.empty() && !launcher.empty() && program.flavour != launcher) {
     throw Error("{} is linked with {}, but {} starts programs of {}: use mpirun.{}", program.path, program.flavour,
-                words.front(), launcher, program.flavour);
+                first, launcher, program.flavour);
   }
-  const std::string& flavour = program.flavour.empty() ? launcher : program.flavour;
-  if (!flavour.empty()) return flavour;
-  if (!std::filesystem::exists(found_in_path(words.front())))
-    throw Error("{}: not found: name the command that starts the program, after --", words.front());
+  for (const std::string& flavour : {program.flavour, launcher, flavour_of_version(version_of("mpirun"))}) {
+    if (!flavour.empty()) return flavour;
+  }
   throw Error(
-      "neither '{} --version' nor a program of the command says which MPI it is: add --mpi openmpi or --mpi mpich",
-      words.front());
+      "neither {} nor mpirun nor a program of the command says which MPI it is: add --mpi openmpi or --mpi mpich",
+      first);
 }
 
 /// Would Open MPI find and choose the component? Not another version than it was built for, nor where the command itself says
 /// which components there are.
-bool component_fits(const std::vector<std::string>& words) {
-  if (component_folder().empty() || !is_launcher(words.front())) return false;
-  if (version_of(words.front()).find(") 4.1.") == std::string::npos) return false;
+bool component_fits(const Launching& command) {
+  if (component_folder().empty() || command.launcher == nullptr || !command.launcher->says_whose) return false;
+  if (version_of(command.words[command.at]).find(") 4.1.") == std::string::npos) return false;
   for (const char* name : {"coll", "mca_base_component_path"}) {
     if (std::getenv(fmt::format("OMPI_MCA_{}", name).c_str()) != nullptr) return false;
-    if (std::find(words.begin(), words.end(), name) != words.end()) return false;
+    if (std::find(command.words.begin(), command.words.end(), name) != command.words.end()) return false;
   }
   return true;
+}
+
+/// Where rank 0 can write a report that is read here: another host shares the folder at hand rather than the one for temporary files.
+std::filesystem::path report_folder(const Launching& command) {
+  std::error_code none;
+  const auto here = std::filesystem::current_path(none);
+  const bool shared = command.launcher != nullptr && command.launcher->may_be_remote && access(here.c_str(), W_OK) == 0;
+  return shared ? here : std::filesystem::temp_directory_path();
+}
+
+volatile pid_t under_way = 0;  ///< the command, for the signal handler
+void pass_on(int signal) { kill(under_way, signal); }
+
+/// The status of the command. This process outlives it: a report is read, and its file removed, whatever ends the command. A terminal's Ctrl-C
+/// reaches both by itself.
+int start(std::vector<std::string> words) {
+  std::fflush(nullptr);
+  std::vector<char*> pointers;
+  for (auto& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  struct sigaction ignore {
+  }, forward{}, before[4];
+  ignore.sa_handler = SIG_IGN;
+  forward.sa_handler = pass_on;
+  constexpr int kSignals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+  sigset_t blocked, usual;
+  sigemptyset(&blocked);
+  for (const int signal : kSignals) sigaddset(&blocked, signal);
+  sigprocmask(SIG_BLOCK, &blocked, &usual);  // until it is known whom they go to
+  const pid_t started = fork();
+  if (started == 0) {
+    sigprocmask(SIG_SETMASK, &usual, nullptr);
+    execvp(pointers[0], pointers.data());
+    std::fprintf(stderr, "chasqui run: %s cannot be started: %s\n", pointers[0], std::strerror(errno));
+    _exit(127);
+  }
+  if (started > 0) {
+    under_way = started;
+    for (std::size_t i = 0; i < std::size(kSignals); ++i)
+      sigaction(kSignals[i], i < 2 ? &ignore : &forward, &before[i]);
+  }
+  sigprocmask(SIG_SETMASK, &usual, nullptr);
+  if (started < 0) throw Error("no process could be started: {}", std::strerror(errno));
+  int status = 0;
+  while (waitpid(started, &status, 0) < 0) {
+  }
+  for (std::size_t i = 0; i < std::size(kSignals); ++i) sigaction(kSignals[i], &before[i], nullptr);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 class RunCommand : public Command {
@@ -100,13 +146,17 @@ class RunCommand : public Command {
   }
 
   int run(Output& out) override {
-    const std::string flavour = flavour_ == "auto" ? flavour_of(words_) : flavour_;
+    const Launching command = launching(words_);
+    for (const std::string& word : {words_.front(), command.words[command.at]}) {
+      if (access(found_in_path(word).c_str(), F_OK) != 0)
+        throw Error("{}: not found: name the command that starts the program, after --", word);
+    }
+    const std::string flavour = flavour_ == "auto" ? flavour_of(command) : flavour_;
     std::optional<TemporaryFile> temporary;
-    if (!report_) temporary.emplace(json_ ? ".json" : ".txt");
+    if (!report_) temporary.emplace(report_folder(command), json_ ? ".json" : ".txt");
     const std::string report = std::filesystem::absolute(report_ ? *report_ : temporary->path());
-    const bool component = by_component(flavour);
-    set_up(flavour, component, report);
-    const int status = start();
+    const bool component = by_component(command, flavour);
+    const int status = start(with_variables(command, flavour, variables(flavour, component, report)));
     std::error_code none;
     const bool written = std::filesystem::exists(report, none) && !std::filesystem::is_empty(report, none);
     if (written) {  // standard output is the program's
@@ -115,14 +165,15 @@ class RunCommand : public Command {
       out.error(read_file(report, "the program wrote its report there"));
     } else if (status == 0)
       out.error(fmt::format(
-          "chasqui run: no report: rank 0 writes it in MPI_Finalize. Did the command start a program of {} that comes there?\n",
-          flavour));
+          "chasqui run: no report: rank 0 writes {} in MPI_Finalize. Did the command start a program of {} that comes there (--mpi names another MPI "
+          "library), on a host that has this folder (--report names another one)?\n",
+          report, flavour));
     return status;
   }
 
  private:
-  bool by_component(const std::string& flavour) const {
-    if (way_ == "auto") return flavour == "openmpi" && component_fits(words_);
+  bool by_component(const Launching& command, const std::string& flavour) const {
+    if (way_ == "auto") return flavour == "openmpi" && component_fits(command);
     if (way_ == "preload") return false;
     if (flavour != "openmpi") throw Error("--by component: {} has none, only Open MPI: use --by preload", flavour);
     if (component_folder().empty())
@@ -130,57 +181,31 @@ class RunCommand : public Command {
     return true;
   }
 
-  /// The launcher hands variables on to other machines only when it is told to; a plain command inherits them.
-  void set_up(const std::string& flavour, bool component, const std::string& report) {
-    std::vector<std::pair<std::string, std::string>> variables = {{"CHASQUI_REPORT", report}};
+  /// What all ranks must have, the CHASQUI_ variables of this environment too: ranks whose variables differ leave everything to the MPI library.
+  Variables variables(const std::string& flavour, bool component, const std::string& report) const {
+    Variables all;
     if (component) {
-      variables.emplace_back(
-          "OMPI_MCA_mca_base_component_path",  // the user's last: a folder that is missing ends the search
-          fmt::format("SYSTEM_DEFAULT:{}:USER_DEFAULT", component_folder()));
+      all["OMPI_MCA_mca_base_component_path"] =  // the user's last: a folder that is missing ends the search
+          fmt::format("SYSTEM_DEFAULT:{}:USER_DEFAULT", component_folder());
     } else {
       const char* const before = std::getenv("LD_PRELOAD");
       const std::string others = before != nullptr && *before != '\0' ? fmt::format(":{}", before) : "";
-      variables.emplace_back("LD_PRELOAD", drop_in_library(flavour) + others);
+      all["LD_PRELOAD"] = drop_in_library(flavour) + others;
     }
-    if (profile_) variables.emplace_back("CHASQUI_PROFILE", std::filesystem::absolute(*profile_));
-    if (disable_) variables.emplace_back("CHASQUI_DISABLE", *disable_);
-    if (verify_) variables.emplace_back("CHASQUI_VERIFY", "1");
-    if (reproducible_) variables.emplace_back("CHASQUI_REPRODUCIBLE", "1");
-    if (log_) variables.emplace_back("CHASQUI_LOG", "1");
-    std::vector<std::string> extra;
-    for (const auto& [name, value] : variables) {
-      if (!is_launcher(words_.front())) {
-        setenv(name.c_str(), value.c_str(), 1);
-      } else if (flavour == "openmpi") {
-        extra.insert(extra.end(), {"-x", name + "=" + value});
-      } else {
-        extra.insert(extra.end(), {"-genv", name, value});
-      }
+    for (char** each = environ; *each != nullptr; ++each) {
+      const std::string_view text = *each;
+      if (!text.starts_with("CHASQUI_") || text.starts_with("CHASQUI_SECRET="))
+        continue;  // everybody reads command lines
+      if (const std::size_t end = text.find('='); end != std::string_view::npos)
+        all[std::string(text.substr(0, end))] = text.substr(end + 1);
     }
-    // -x of Open MPI counts for one part of "mpirun … a : … b" only, -genv of MPICH for all.
-    for (std::size_t at = words_.size(); flavour == "openmpi" && at-- > 1;) {
-      if (words_[at] == ":")
-        words_.insert(words_.begin() + static_cast<std::ptrdiff_t>(at) + 1, extra.begin(), extra.end());
-    }
-    words_.insert(words_.begin() + 1, extra.begin(), extra.end());
-  }
-
-  int start() {
-    std::fflush(nullptr);
-    std::vector<char*> pointers;
-    for (auto& word : words_) pointers.push_back(word.data());
-    pointers.push_back(nullptr);
-    const pid_t child = fork();
-    if (child == 0) {
-      execvp(pointers[0], pointers.data());
-      std::fprintf(stderr, "chasqui run: %s cannot be started\n", pointers[0]);
-      _exit(127);
-    }
-    if (child < 0) throw Error("no process could be started: {}", std::strerror(errno));
-    int status = 0;
-    while (waitpid(child, &status, 0) < 0) {
-    }
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    all["CHASQUI_REPORT"] = report;
+    if (profile_) all["CHASQUI_PROFILE"] = std::filesystem::absolute(*profile_);
+    if (disable_) all["CHASQUI_DISABLE"] = *disable_;
+    if (verify_) all["CHASQUI_VERIFY"] = "1";
+    if (reproducible_) all["CHASQUI_REPRODUCIBLE"] = "1";
+    if (log_) all["CHASQUI_LOG"] = "1";
+    return all;
   }
 
   std::vector<std::string> words_;

@@ -90,9 +90,9 @@ std::string linked_mpi(const std::string& program) {
 }
 
 MpiProgram first_mpi_program(const std::vector<std::string>& words) {
-  for (std::size_t i = 1; i < words.size(); ++i) {
+  for (const std::string& word : words) {
     std::error_code ignored;
-    const std::string path = found_in_path(words[i]);
+    const std::string path = found_in_path(word);
     if (!std::filesystem::is_regular_file(path, ignored)) continue;
     if (std::string flavour = linked_mpi(path); !flavour.empty()) return {path, flavour};
   }

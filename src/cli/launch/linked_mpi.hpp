@@ -14,7 +14,7 @@ std::string found_in_path(const std::string& word);
 /// "openmpi", "mpich", or empty: no ELF file, or neither is named (scripts, static programs).
 std::string linked_mpi(const std::string& program);
 
-/// The first of `words` (after the launcher's own) that is such a program; empty when there is none.
+/// The first of `words` that is such a program; empty when there is none.
 struct MpiProgram {
   std::string path, flavour;
 };
