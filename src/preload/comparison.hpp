@@ -21,6 +21,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "preload/gain.hpp"
+
 namespace chasqui::preload {
 
 enum class Side : std::uint8_t { native, ours };
@@ -38,7 +40,7 @@ struct BlockPlan {
 struct Compared {
   Side better = Side::native;
   std::array<double, 2> duration{};  ///< by Side: nanoseconds inside a call, of the slowest rank
-  double gain = 0;                   ///< nanoseconds that a call takes less from the program by ours
+  Gain gain;                         ///< what a call takes less from the program by ours
   double period = 0;                 ///< nanoseconds from call to call by the better one
   double cost = 0;                   ///< nanoseconds inside all calls made, beyond as many of the better one
   double unseen = 0;      ///< what calls of ours may have cost besides, if there is a margin and it was not reached
@@ -57,8 +59,10 @@ class Comparison {
   /// A call of the race begins. `now` is a clock that stands still inside calls that are compared: this race's and others'.
   void arrive(double now) {
     if (made_ > 0 && counted(made_ - 1)) {
-      double& block = periods_[static_cast<std::size_t>(block_of(made_ - 1))];
+      const auto number = static_cast<std::size_t>(block_of(made_ - 1));
+      double& block = periods_[number];
       const double period = now - last_ + durations_.back();
+      if (stage_ == 0) longer_[number] = std::max(longer_[number], period);
       block = stage_ > 0 ? block + period : block == 0 ? period : std::min(block, period);
     }
     last_ = now;
@@ -82,13 +86,17 @@ class Comparison {
       mine.push_back(stage_ == 0 ? *std::min_element(list.begin(), list.end()) : mean(list));
     }
     mine.push_back(total_);
-    if (stage_ == 0) return mine;
+    if (stage_ == 0) {
+      mine.insert(mine.end(), longer_.begin(), longer_.end());
+      return mine;
+    }
     mine.insert(mine.end(), periods_.begin(), periods_.end());
     if (meets_) {  // of each call the least
       for (const double each : durations_) mine.push_back(-each);
     } else {
       for (const Side side : {incumbent_, other(incumbent_)}) mine.push_back(quartile(durations_of(side)));
     }
+    mine.insert(mine.end(), {std::abs(periods_[0] - periods_[3]), std::abs(periods_[1] - periods_[2])});
     return mine;
   }
 
@@ -100,6 +108,7 @@ class Comparison {
     last_period_ = stage_ == 0 ? a : a / (2 * std::max(1, length_ - 1));
     last_durations_ = {most[2], most[3]};
     most_in_calls_ = most[4];
+    look_at_gap(most);
     if (stage_ == 0) {
       const bool clear = std::min(std::abs(x), std::abs(by_duration)) > kClear && (x > 0) == (by_duration > 0);
       const bool confirmed = settled_ && std::min(x, by_duration) > std::max(kConfirms, limit());
@@ -148,6 +157,7 @@ class Comparison {
     length_ = stage == 0 ? plan_.pair : plan_.first << (stage - 1);
     made_ = 0;
     periods_ = {};
+    longer_ = {};
     durations_.clear();
   }
   int block_of(int call) const { return call / length_; }
@@ -186,6 +196,16 @@ class Comparison {
     }
     return std::log(std::max(1.0, sum[1]) / std::max(1.0, sum[0]));
   }
+  void look_at_gap(const std::vector<double>& most) {
+    if (stage_ == 0) return gap_.pair(most[0], most[5], most[1], most[6]);
+    const double calls = std::max(1, length_ - 1);
+    gap_.quadruple(most[0] / (2 * calls), most[most.size() - 2] / calls, most[1] / (2 * calls), most.back() / calls,
+                   calls);
+    std::size_t at = 9;
+    for (int call = 0; meets_ && call < made_; ++call) {
+      if (counted(call)) gap_.inside(side_of(call) != incumbent_, -most[at++]);
+    }
+  }
   /// The challenger is taken if the logarithm of its time to the incumbent's is below this.
   double limit() const { return incumbent_ == Side::ours ? plan_.margin : -plan_.margin; }
   /// by: what decides; x: what the periods say. Both of the challenger's to the incumbent's.
@@ -193,9 +213,8 @@ class Comparison {
     const bool ours_first = incumbent_ == Side::ours;
     result_.better = by < limit() ? other(incumbent_) : incumbent_;
     result_.duration = {last_durations_[ours_first ? 1 : 0], last_durations_[ours_first ? 0 : 1]};
-    const double challenger_costs = last_period_ * (std::exp(x) - 1);
-    const double by_periods = ours_first ? challenger_costs : -challenger_costs;
-    result_.gain = by == x ? by_periods : result_.duration[0] - result_.duration[1];
+    result_.gain = gap_.gap(last_period_);
+    if (!ours_first) result_.gain.value = -result_.gain.value;
     result_.period = last_period_ * (result_.better == incumbent_ ? 1 : std::exp(x));
     const double best = result_.duration[static_cast<std::size_t>(result_.better)];
     result_.cost = std::max(0.0, most_in_calls_ - best * (result_.calls[0] + result_.calls[1]));
@@ -210,7 +229,9 @@ class Comparison {
   int made_ = 0;                ///< calls of this stage
   double last_ = 0;             ///< when the last call began
   std::array<double, 4> periods_{};
-  std::vector<double> durations_;  ///< of the counted calls
+  std::array<double, 2> longer_{};  ///< of a pair: the longer period of each side
+  std::vector<double> durations_;   ///< of the counted calls
+  GapSeen gap_;
   double weights_ = 0, weighted_ = 0, inside_ = 0;
   double total_ = 0;                        ///< inside all calls
   double most_in_calls_ = 0;                ///< the same, of the rank that was longest there

@@ -40,8 +40,9 @@ struct Race {
   double ours_time = 0, native_time = 0;  ///< nanoseconds of calls that were timed
   std::uint64_t ours_timed = 0, native_timed = 0;
   double ours_typical = 0, native_typical = 0;  ///< nanoseconds inside a call, agreed by all ranks; 0: not compared
-  double gain = 0;                              ///< nanoseconds that the program saves by a call of ours, likewise
-  double saved = 0;                             ///< the gains of all calls of ours
+  Gain gain;                                    ///< what the program saves by a call of ours, as the comparisons found
+  Gain saved;                                   ///< the same of all calls before the last comparison ended …
+  std::uint64_t credited = 0;                   ///< … among which so many were ours
   double predicted = 0;
   std::string plan;
   std::uint64_t bytes = 0;  ///< of all calls
@@ -91,15 +92,45 @@ inline bool compares(Race& race, std::uint32_t trials, bool meets, double margin
   return true;
 }
 
+/// What calls of ours saved since the comparison before. Calls that were compared count as if the faster side had made them all: `spent` is what
+/// the slower one cost.
+inline void credit(Race& race, const Compared& found) {
+  const auto add = [&race](double calls, const Gain& gain) {
+    race.saved.value += calls * gain.value;
+    race.saved.error += calls * gain.error;  // what is wrong with a gain is wrong with all calls
+  };
+  const bool first = race.comparisons == 0;
+  if (race.for_good) {  // both sides were tried with calls of our own
+    race.gain = found.gain;
+    return;
+  }
+  if (race.verdict == Verdict::ours) {  // between two comparisons: half by each
+    const auto calls = static_cast<double>(race.ours_calls - race.credited) - found.calls[1];
+    if (!first) add(calls / 2, race.gain);
+    add(first ? calls : calls / 2, found.gain);
+  }
+  if (found.better == Side::ours) add(found.calls[0] + found.calls[1], found.gain);
+  race.credited = race.ours_calls;
+  race.gain = first ? found.gain : together(race.gain, found.gain);
+}
+
+/// What the program saved by this race, until now. Nothing where no comparison has ended.
+inline Gain saved_by(const Race& race) {
+  if (race.comparisons == 0 || race.verdict != Verdict::ours) return race.saved;
+  const auto calls = static_cast<double>(race.ours_calls - race.credited);
+  return {race.saved.value + calls * race.gain.value, race.saved.error + calls * race.gain.error};
+}
+
 /// The verdict of the comparison under way. The next one is put off until it is a hundredth of the calls in between, and at
 /// least four times as long as before: the number of comparisons grows with the logarithm of the calls.
 inline void conclude(Race& race) {
   const Compared& found = race.comparison->result();
+  credit(race, found);
   race.verdict = found.better == Side::ours ? Verdict::ours : Verdict::native;
   race.native_typical = found.duration[0];
   race.ours_typical = found.duration[1];
-  race.gain = found.gain;
-  race.spent += found.cost;
+  // An interruption of a rank falls into calls that are compared as into any others, and is no cost of comparing.
+  race.spent += std::min(found.cost, found.calls[static_cast<int>(other(found.better))] * std::abs(found.gain.value));
   const std::uint64_t pause = pause_after(std::max(found.cost, found.unseen) / found.period, found.period);
   race.again = std::max(pause, race.comparisons == 0 ? 0 : std::min<std::uint64_t>(race.again, 1ull << 60) * 4 + 1);
   race.settled = 0;

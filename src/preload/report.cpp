@@ -24,13 +24,37 @@ std::atomic<std::uint64_t> prepared{0};
 std::atomic<double> prepared_time{0};
 std::atomic<bool> logged[kCollectives][kReasons];
 
+/// By many races, whose errors have nothing to do with each other.
+struct Saved {
+  double value = 0, variance = 0;
+
+  void add(double more, double variance_of_it) { value += more, variance += variance_of_it; }
+  double low() const { return value - 2 * std::sqrt(variance); }
+  double high() const { return value + 2 * std::sqrt(variance); }
+  bool says_nothing() const { return low() <= 0 && high() >= 0; }
+};
+
+/// From nanoseconds to milliseconds, with as many digits as two that differ need.
+std::string milliseconds(double nanoseconds) {
+  const double ms = nanoseconds / 1e6;
+  return fmt::format("{:.{}f}", ms, std::abs(ms) < 1 ? 3 : std::abs(ms) < 100 ? 1 : 0);
+}
+
 struct Line {
   std::uint64_t ours = 0, native = 0, bytes = 0, ours_timed = 0, native_timed = 0;
-  double ours_time = 0, native_time = 0, predicted = 0, saved = 0, spent = 0;
+  double ours_time = 0, native_time = 0, predicted = 0, spent = 0;
+  Saved saved;
   std::uint64_t comparisons = 0;
   double ours_typical = 0, native_typical = 0;
   std::string plan;
 };
+std::string saved_text(const Line& line) {
+  if (line.comparisons == 0) return "-";
+  if (line.saved.value == 0 && line.saved.variance == 0) return "0";
+  if (line.saved.says_nothing()) return "unclear";
+  return fmt::format("{} .. {}", milliseconds(line.saved.low()), milliseconds(line.saved.high()));
+}
+
 std::mutex lines_mutex;
 std::map<std::pair<int, int>, Line>& lines() {
   static auto* const all = new std::map<std::pair<int, int>, Line>;
@@ -115,7 +139,8 @@ void add_to_report(const CommState& state) {
       if (race.predicted > 0) line.predicted = race.predicted;
       line.comparisons += race.comparisons;
       line.spent += race.spent;
-      line.saved += race.saved;
+      const Gain saved = saved_by(race);
+      line.saved.add(saved.value, saved.error * saved.error);
       if (race.native_typical > 0) {
         line.ours_typical = race.ours_typical;
         line.native_typical = race.native_typical;
@@ -128,23 +153,28 @@ std::string report_text(int ranks) {
   const std::lock_guard lock(lines_mutex);
   std::string text = fmt::format(
       "Chasqui report, as rank 0 of {} saw it: how many calls Chasqui and the MPI library made, and microseconds a call.\n"
-      "Predicted and mean: of Chasqui's calls. Chasqui and MPI: the slowest rank's, when both were last compared. -: not timed.\n",
+      "Predicted and mean: of Chasqui's calls. Chasqui and MPI: the slowest rank's, when both were last compared. -: not timed.\n"
+      "Saved: the calls by Chasqui, times what the comparisons found; as far as their few calls tell.\n",
       ranks);
-  text += fmt::format("{:<21}{:>22}{:>11}{:>10} {:<13}{:>10}{:>10}{:>10}{:>10}{:>12}\n", "collective", "bytes",
+  text += fmt::format("{:<21}{:>22}{:>11}{:>10} {:<13}{:>10}{:>10}{:>10}{:>10}{:>18}\n", "collective", "bytes",
                       "by Chasqui", "by MPI", "method", "predicted", "Chasqui", "MPI", "mean", "saved ms");
-  double saved = 0, spent = 0;
+  Saved saved;
+  double spent = 0;
   std::uint64_t comparisons = 0;
   for (const auto& [key, line] : lines()) {
-    saved += line.saved;
+    saved.add(line.saved.value, line.saved.variance);
     spent += line.spent;
     comparisons += line.comparisons;
     const auto us = [](double time) { return time > 0 ? fmt::format("{:.2f}", time / 1000) : "-"; };
-    text += fmt::format("{:<21}{:>22}{:>11}{:>10} {:<13}{:>10}{:>10}{:>10}{:>10}{:>12.3f}\n", kNames[key.first],
+    text += fmt::format("{:<21}{:>22}{:>11}{:>10} {:<13}{:>10}{:>10}{:>10}{:>10}{:>18}\n", kNames[key.first],
                         sizes(key.first, key.second), line.ours, line.native, line.plan, us(line.predicted),
                         us(line.ours_typical), us(line.native_typical),
-                        us(1000 * mean_us(line.ours_time, line.ours_timed)), line.saved / 1e6);
+                        us(1000 * mean_us(line.ours_time, line.ours_timed)), saved_text(line));
   }
-  text += fmt::format("time saved, by what the comparisons found: {:.3f} ms\n", saved / 1e6);
+  text += comparisons == 0
+              ? "time saved: not known, no comparison was made\n"
+              : fmt::format("time saved, by what the comparisons found: {} to {} ms{}\n", milliseconds(saved.low()),
+                            milliseconds(saved.high()), saved.says_nothing() ? ", which says nothing" : "");
   text += fmt::format("comparisons made: {}; they cost {:.3f} ms beyond the faster way\n", comparisons, spent / 1e6);
   text += fmt::format("communicators prepared: {}, in {:.3f} ms\n", prepared.load(), prepared_time.load() / 1e6);
   for (int what = 0; what < kCollectives; ++what) {
@@ -166,10 +196,10 @@ std::string report_json(int ranks) {
   for (const auto& [key, line] : lines()) {
     text += fmt::format(
         "{}\n{{\"collective\":\"{}\",\"bytes\":\"{}\",\"ours\":{},\"native\":{},\"plan\":\"{}\",\"predicted_ns\":{:.1f},"
-        "\"ours_ns\":{:.1f},\"native_ns\":{:.1f},\"mean_ns\":{:.1f},\"saved_ns\":{:.1f},\"comparisons\":{},\"comparisons_ns\":{:.1f}}}",
+        "\"ours_ns\":{:.1f},\"native_ns\":{:.1f},\"mean_ns\":{:.1f},\"saved_ns\":{:.1f},\"saved_low_ns\":{:.1f},\"saved_high_ns\":{:.1f},\"comparisons\":{},\"comparisons_ns\":{:.1f}}}",
         comma, kNames[key.first], sizes(key.first, key.second), line.ours, line.native, line.plan, line.predicted,
-        line.ours_typical, line.native_typical, mean_us(line.ours_time, line.ours_timed) * 1000, line.saved,
-        line.comparisons, line.spent);
+        line.ours_typical, line.native_typical, mean_us(line.ours_time, line.ours_timed) * 1000, line.saved.value,
+        line.saved.low(), line.saved.high(), line.comparisons, line.spent);
     comma = ",";
   }
   text += "],\n\"passed\":[";
@@ -196,11 +226,12 @@ void note_verdict(Collective what, std::size_t bytes, const Race& race) {
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (rank != 0) return;
-  say(fmt::format("MPI_{} of {} bytes: {} from now on{} ({:.2f} us against {:.2f} us; a call of ours saves {:.2f} us)",
-                  to_string(what), sizes(static_cast<int>(what), class_of_size(bytes)),
-                  race.verdict == Verdict::ours ? "Chasqui" : "the MPI library",
-                  race.for_good ? ", for good: it rounds" : "", race.ours_typical / 1000, race.native_typical / 1000,
-                  race.gain / 1000));
+  say(fmt::format(
+      "MPI_{} of {} bytes: {} from now on{} ({:.2f} us against {:.2f} us; a call of ours saves {:.2f} to {:.2f} us)",
+      to_string(what), sizes(static_cast<int>(what), class_of_size(bytes)),
+      race.verdict == Verdict::ours ? "Chasqui" : "the MPI library", race.for_good ? ", for good: it rounds" : "",
+      race.ours_typical / 1000, race.native_typical / 1000, (race.gain.value - 2 * race.gain.error) / 1000,
+      (race.gain.value + 2 * race.gain.error) / 1000));
 }
 
 void say_what_it_cost() {

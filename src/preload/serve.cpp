@@ -170,7 +170,6 @@ int attempt_timed(Collective what, MPI_Comm comm, const Interposed& call, Decisi
   if (code == kDeclined) return code;
   ++race.ours_calls;
   race.bytes += decision.facts.bytes;
-  race.saved += race.gain;
   if (!timed) return code;
   const double time = clock_now() - begin;
   race.ours_time += time;
@@ -361,7 +360,6 @@ int serve_settled(Collective what, MPI_Comm comm, CommState& state, Race& race, 
   const int code = attempt(what, served, [&call](ServedCall& one) { one.run_again(call); });
   ++(code == kDeclined ? race.native_calls : race.ours_calls);
   race.bytes += bytes;
-  race.saved += race.gain;
   return code;
 }
 

@@ -99,6 +99,34 @@ void expect_little_regret(int worlds, int exceptions, double mean, const std::fu
   EXPECT_LE(sum / worlds, mean);
 }
 
+/// What is said to be saved, less what comparisons are said to have cost, against the same program by the MPI library alone.
+struct Claims {
+  int made = 0, held = 0, far_off = 0;
+  int clear = 0, false_ones = 0;  ///< above zero for sure, and more than twice what was saved
+};
+Claims claims(int worlds, const std::function<void(World&)>& disturb) {
+  Claims all;
+  for (std::uint64_t seed = 1; seed <= static_cast<std::uint64_t>(worlds); ++seed) {
+    World world = random_world(seed);
+    disturb(world);
+    const Played adaptive = play(world, Policy::adaptive, 1000, seed);
+    const Race& race = adaptive.races[0];
+    if (race.verdict != Verdict::ours) continue;
+    const Gain said = saved_by(race);
+    const double cost = race.spent + adaptive.agreements;
+    const double saved = play(world, Policy::native, 1000, seed).at.back() - adaptive.at.back();
+    const double off = std::abs(said.value - cost - saved);
+    const double inexact = 10 * world.agreeing;  // of what comparisons cost
+    ++all.made;
+    all.held += off <= 2 * said.error + inexact ? 1 : 0;
+    all.far_off += off > 4 * said.error + inexact ? 1 : 0;
+    if (said.value <= 2 * said.error) continue;
+    ++all.clear;
+    all.false_ones += said.value - 2 * said.error > 2 * std::max(0.0, saved + cost) + inexact ? 1 : 0;
+  }
+  return all;
+}
+
 }  // namespace
 
 TEST(Regret, OfQuietProgramsIsSmall) {
@@ -346,7 +374,7 @@ TEST(Comparisons, OfAQuadrupleEnd) {
         ASSERT_LE(calls, 16);
       }
       EXPECT_EQ(comparison.result().better, static_cast<Side>(faster)) << plan.pair << plan.first;
-      EXPECT_NEAR(comparison.result().gain, faster == 1 ? 300 : -300, 1) << plan.pair << plan.first;
+      EXPECT_NEAR(comparison.result().gain.value, faster == 1 ? 300 : -300, 1) << plan.pair << plan.first;
     }
   }
 }
@@ -362,4 +390,36 @@ TEST(Rehearsal, OneInterruptionIsNoVerdictForTheLibrary) {
   EXPECT_TRUE(clearly_longer(110, 25));
   EXPECT_FALSE(clearly_longer(110, 1'025));
   EXPECT_FALSE(clearly_longer(110, 100));
+}
+
+TEST(Saved, LiesInTheIntervalThatIsPrinted) {
+  const std::pair<const char*, std::function<void(World&)>> kinds[] = {
+      {"quiet", [](World&) {}},
+      {"interrupted", [](World& world) { world.interrupted = 0.02 / world.ranks; }},
+      {"noisy",
+       [](World& world) {
+         for (SideModel& side : world.races[0].side) side.spread = 0.4;
+       }},
+      {"computing",
+       [](World& world) {
+         world.computes = world.varies = 10 * std::max(world.races[0].side[0].cost, world.races[0].side[1].cost);
+       }},
+      {"ranks that have no core for a while",
+       [](World& world) {
+         world.crowded = true;
+         world.interrupted = 0.1;
+       }},
+      {"few that have none for long", [](World& world) {
+         world.crowded = true;
+         world.interrupted = 0.1 / world.ranks;
+         world.interruption = 4e6;
+       }}};
+  for (const auto& [name, disturb] : kinds) {
+    const Claims all = claims(300, disturb);
+    ASSERT_GT(all.made, 100) << name;
+    EXPECT_GE(all.held, 0.93 * all.made) << name;
+    EXPECT_LE(all.far_off, 0.02 * all.made) << name;
+    EXPECT_LE(all.false_ones, 0.02 * all.made) << name;
+  }
+  EXPECT_GE(claims(300, [](World&) {}).clear, 100) << "an interval that holds everything says nothing";
 }

@@ -39,6 +39,7 @@ struct World {
   int rhythm = 1;          ///< one of so many gaps is five times as long
   double agreeing = 1000;  ///< one agreement
   int turns_at = 1 << 30;  ///< from this call on the sides' costs are swapped
+  bool crowded = false;    ///< more ranks than cores, as they know
   std::uint32_t trials = 3;
   Expected expected;  ///< of every race, by a rehearsal
 };
@@ -50,6 +51,7 @@ struct Played {
   std::vector<Race> races;  ///< rank 0's
   bool alike = true;        ///< all ranks took the same turns
   std::uint64_t ours = 0;   ///< calls
+  double agreements = 0;    ///< nanoseconds
 };
 
 /// `forced`: the side of each race, instead of a policy for all.
@@ -63,7 +65,10 @@ inline Played play(const World& world, Policy policy, int calls, std::uint64_t s
   std::vector<std::vector<Race>> races(ranks);
   for (auto& each : races) {
     each.resize(kinds);
-    for (Race& race : each) expect(race, world.expected);
+    for (Race& race : each) {
+      race.crowded = world.crowded;
+      expect(race, world.expected);
+    }
   }
   std::vector<std::vector<std::vector<double>>> rings(kinds);
   for (std::size_t k = 0; k < kinds; ++k)
@@ -93,6 +98,7 @@ inline Played play(const World& world, Policy policy, int calls, std::uint64_t s
           for (std::size_t i = 0; i < most.size(); ++i) most[i] = std::max(most[i], mine[i]);
         }
         const double last = *std::max_element(now.begin(), now.end()) + world.agreeing;
+        played.agreements += world.agreeing;
         for (std::size_t r = 0; r < ranks; ++r) {
           Race& race = races[r][kind];
           excluded[r] += last - now[r];
@@ -125,6 +131,7 @@ inline Played play(const World& world, Policy policy, int calls, std::uint64_t s
                : r == 0    ? std::max(begin, room) + 0.3 * cost
                            : std::max(begin, root + 0.3 * cost) + 0.7 * cost;
       ring[r] = now[r];
+      ++(by == Side::ours ? races[r][kind].ours_calls : races[r][kind].native_calls);
       if (!comparing) continue;
       races[r][kind].comparison->ran(now[r] - begin);
       excluded[r] += now[r] - begin;
