@@ -8,6 +8,7 @@
 
 #include "chasqui/run/choose.hpp"
 #include "measure/message_probe.hpp"
+#include "measure/waiting.hpp"
 #include "run/comm/fabric.hpp"
 
 namespace chasqui::measure {
@@ -35,9 +36,8 @@ void trips_to(const Fabric& fabric, const std::function<double()>& clock, int fr
     trip.sent = clock();
     finish(fabric, transport.send(r, kClockTag, &ask, sizeof ask));
   }
-  static const int cores = available_cores();
-  Backoff backoff(cores < 2 || fabric.size > cores);
-  for (std::size_t open = trips.size(); open > 0; backoff.pause(false)) {
+  Waiting waiting(fabric);
+  for (std::size_t open = trips.size(); open > 0; waiting.pause(false)) {
     for (std::size_t i = 0; i < trips.size(); ++i) {
       Trip& trip = trips[i];
       if (trip.ticket == kNoTicket) continue;

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "chasqui/measure/measure.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <ctime>
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/run/choose.hpp"
 #include "measure/collective_times.hpp"
-#include "measure/message_probe.hpp"
+#include "measure/profile_of_rounds.hpp"
 
 namespace chasqui::measure {
 
@@ -19,72 +16,6 @@ namespace {
 
 constexpr double kParameters = 0.6;  ///< of the time at most; the rest is the table's
 constexpr int kFew = 3;              ///< rounds that are worth all of the time: an interval needs them
-
-std::string today() {
-  char text[32];
-  const std::time_t t = std::time(nullptr);
-  std::tm utc{};
-  gmtime_r(&t, &utc);
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
-  return text;
-}
-
-Profile profile_of(const std::vector<Parameters>& rounds, const CollectiveTimes& table) {
-  const Parameters& first = rounds.front();
-  const auto level = [&](const char* name, std::optional<MessageParameters> Parameters::*part) {
-    std::vector<MessageParameters> parts;
-    for (const Parameters& round : rounds) parts.push_back(*(round.*part));
-    return level_of(name, parts);
-  };
-  Profile profile;
-  profile.when = today();
-  Level node = first.node ? level("node", &Parameters::node) : *default_profile().level("node");
-  if (first.board) {
-    const double others = static_cast<double>(std::max<std::int64_t>(1, first.node_ranks - 1));
-    node.publish = over_rounds(rounds, [](const Parameters& r) { return r.on_board.publish; });
-    node.write = over_rounds(rounds, [](const Parameters& r) { return r.on_board.write; });
-    node.read = over_rounds(rounds, [](const Parameters& r) { return r.on_board.read; });
-    node.publish_per_rank = over_rounds(rounds, [&](const Parameters& r) {
-      return std::max(0.0, r.on_board.publish_all - r.on_board.publish) / others;
-    });
-    node.copy = over_rounds(rounds, [](const Parameters& r) { return r.on_board.copy; });
-    node.threads = first.threads;
-    if (first.near > 0) node.near = over_rounds(rounds, [](const Parameters& r) { return r.near; });
-  }
-  node.ranks = first.node_ranks;
-  node.assumed = !first.node && !first.board;
-  // Where there is one node only, the messages inside it stand in for the network.
-  Level network = first.network ? level("network", &Parameters::network) : node;
-  network.name = "network";
-  network.assumed = !first.network;
-  network.threads = false;
-  network.ranks = first.ranks;
-  std::vector<FanIn> fan_ins;
-  for (const Parameters& round : rounds) fan_ins.push_back(round.fan_in);
-  network.receives_in_parallel = first.network && receives_in_parallel(fan_ins, network.G.value);
-  if (!first.bursts.empty()) {
-    std::vector<std::vector<NodeBurst>> bursts;
-    for (const Parameters& round : rounds) bursts.push_back(round.bursts);
-    network.lane_gaps = lane_gaps(bursts);
-    network.node_g = node_gap(network.lane_gaps);
-    network.node_G = node_gap_per_byte(network.lane_gaps);
-    network.G = gap_per_byte_among_others(network.G, network.lane_gaps);
-  }
-  profile.levels = {node, network};
-  profile.bsp_g = word_gap(rounds, network);
-  profile.bsp_L = over_rounds(rounds, [&](const Parameters& r) { return std::max(0.0, r.superstep - per_word(r)); });
-  profile.bsp_G = over_rounds(rounds, [&](const Parameters& r) {
-    const int h = blocks_sent(r.ranks);
-    return std::max(0.0, r.block_superstep - r.superstep - (h - 1) * per_word(r)) / (h * static_cast<double>(kBlock));
-  });
-  profile.measured = table.ours();
-  profile.cross_memory = table.cross_memory();
-  profile.native = table.native();
-  char host[256] = "unknown";
-  gethostname(host, sizeof host - 1);
-  profile.host = host;
-  return profile;
-}
 
 /// How many rounds more, when the next ones take `least` nanoseconds with one sample of each parameter.
 int rounds_to_come(int made, double left, double least) {

@@ -9,19 +9,10 @@
 #include "chasqui/run/comm.hpp"
 #include "measure/clocks.hpp"
 #include "measure/estimate.hpp"
+#include "measure/waiting.hpp"
 #include "run/comm/fabric.hpp"
-#include "run/wait/backoff.hpp"
-#include "run/wait/cores.hpp"
 
 namespace chasqui::measure {
-
-/// Returns when the ticket of the fabric's messages is done.
-inline void finish(const run::Fabric& fabric, run::Transport::Ticket ticket) {
-  if (fabric.timing.blocks) fabric.messages->wait(ticket);
-  static const int cores = run::available_cores();
-  run::Backoff backoff(cores < 2 || fabric.size > cores);
-  while (!fabric.messages->done(ticket)) backoff.pause();
-}
 
 inline constexpr std::uint32_t kProbeTag = 32'100;  ///< no collective uses it, nor the next
 

@@ -169,6 +169,7 @@ std::unique_ptr<Engine> mpi_engine(const Command&) { return std::make_unique<Mpi
 
 int main(int count, char** words) {
   if (count > 1 && std::string_view(words[1]) == "tune") chasqui::mpi::allow_forcing();
+  setenv("CHASQUI_STALL_NOTICE", "60", 0);  // a rank that is stopped would keep the others waiting without a word
   MPI_Init(&count, &words);
   // What all ranks would say, rank 0 says.
   chasqui::cli::Output out =
