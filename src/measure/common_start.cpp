@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "chasqui/run/choose.hpp"
 #include "measure/message_probe.hpp"
@@ -31,7 +32,8 @@ CommonStart::CommonStart(Comm& comm, std::function<double()> clock, bool clocks_
     lead_ = slack_ = kQuiet;
     return;
   }
-  if (clocks_differ && fabric_of(comm).messages != nullptr) {
+  clocks_differ_ = clocks_differ && fabric_of(comm).messages != nullptr;
+  if (clocks_differ_) {
     offset_ = clock_offset(comm, clock_);
     uncertainty_ = comm.allreduce(offset_.uncertainty, Maximum{});
   }
@@ -43,6 +45,13 @@ CommonStart::CommonStart(Comm& comm, std::function<double()> clock, bool clocks_
   const bool wide = comm.topology().nodes > 1;
   lead_ = std::max(20'000.0, wide ? kLead * (now() - before) : 0.0);
   slack_ = wide ? 100'000 : 5'000;
+}
+
+double CommonStart::uncertainty_by_now() {
+  if (!clocks_differ_) return uncertainty_;
+  const ClockOffset now = clock_offset(comm_, clock_);
+  const double apart = std::abs(now.ahead - offset_.ahead) + now.uncertainty;
+  return comm_.allreduce(std::max(offset_.uncertainty, apart), Maximum{});
 }
 
 void CommonStart::wait_until(double start) {

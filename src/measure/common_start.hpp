@@ -44,6 +44,8 @@ class CommonStart {
 
   /// How far a time may be off because clocks differ, in nanoseconds: the greatest of all ranks; 0 on one host.
   double uncertainty() const { return uncertainty_; }
+  /// Collective: the same, with what the clocks have run apart since they were compared.
+  double uncertainty_by_now();
 
   /// What rank 0's clock shows now, and how far this rank's is ahead of it; nanoseconds.
   double now() const { return clock_() - offset_.ahead; }
@@ -55,6 +57,7 @@ class CommonStart {
   run::Comm& comm_;
   void (*sleep_until_)(double) = nullptr;  ///< where time is simulated, and passes in such calls alone
   std::function<double()> clock_;
+  bool clocks_differ_ = false;
   ClockOffset offset_;
   double uncertainty_ = 0;
   double lead_ = 0;  ///< a start lies so far ahead

@@ -222,7 +222,6 @@ Parameters measure_parameters(Comm& comm, const RoundBudget& budget) {
   Sampler sampler(comm);
   Parameters round;
   round.ranks = comm.size();
-  round.clocks = sampler.clocks();
   round.threads = comm.topology().shares_memory;
   const bool one_node = comm.topology().nodes == 1;
   const bool nodes = !one_node && comm.topology().largest_node > 1 && comm.topology().board;
@@ -247,6 +246,7 @@ Parameters measure_parameters(Comm& comm, const RoundBudget& budget) {
   round.block_superstep = superstep(comm, sampler, 0.2, blocks_sent(comm.size()), kBlock);
   round.fan_in = fan_in(comm, sampler, 0.2);
   if (nodes) round.bursts = node_bursts_of(comm, sampler, 0.3);
+  round.clocks = sampler.clocks();
   round.least += sampler.least();
   round.cut = round.cut || sampler.cut();
   return round;

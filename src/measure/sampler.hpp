@@ -34,8 +34,9 @@ class Sampler {
   Median every();
 
   double least() const { return least_; }  ///< rank 0: nanoseconds that one sample of each part so far takes
-  double clocks() const { return start_.uncertainty(); }  ///< how far times may be off because the hosts' clocks differ
-  bool cut() const { return cut_; }                       ///< rank 0: some part had to do with one sample or none
+  /// Collective: how far times may be off because the hosts' clocks differ.
+  double clocks() { return start_.uncertainty_by_now(); }
+  bool cut() const { return cut_; }  ///< rank 0: some part had to do with one sample or none
 
  private:
   run::Comm& comm_;

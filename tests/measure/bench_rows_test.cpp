@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "chasqui/threads/team.hpp"
+#include "measure/bench/contest.hpp"
 #include "measure/bench/rivals.hpp"
 
 namespace chasqui::measure {
@@ -26,6 +27,13 @@ std::vector<std::string> rivals_of(const BenchRow& row) {
   std::vector<std::string> names;
   for (const auto& [name, times] : row.rivals) names.push_back(name);
   return names;
+}
+
+TEST(Sums, AreExpectedToTakeACallAtLeast) {
+  threads::Team team(2);
+  team.run([](run::Comm& comm) {
+    EXPECT_GT(contest_of_sum(comm, sizeof(double)).predicted.front(), 0) << "nothing to add, but called";
+  });
 }
 
 class BenchRows : public testing::TestWithParam<int> {};

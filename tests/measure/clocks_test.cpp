@@ -46,6 +46,38 @@ TEST(Clocks, ACommonStartOnClocksThatDiffer) {
   });
 }
 
+TEST(Clocks, ThatRunApartAreOffByMoreLater) {
+  threads::Team team(3);
+  team.run([](run::Comm& comm) {
+    constexpr double kFaster = 0.1;  // a rank's clock, for each rank before it
+    const double begun = clock_now();
+    const auto clock = [&] { return clock_now() + kFaster * comm.rank() * (clock_now() - begun); };
+    CommonStart start(comm, clock, true);
+    const double compared = clock_now();
+    const timespec nap{0, static_cast<long>(kLong)};
+    nanosleep(&nap, nullptr);
+    const double least = 0.9 * 2 * kFaster * (clock_now() - compared);  // of the last rank
+    const double off = start.uncertainty_by_now();
+    if (comm.rank() == 2) {
+      EXPECT_GE(off, least);
+    }
+  });
+}
+
+TEST(Clocks, ARankThatDoesNotAnswerIsNotWaitedForInSilence) {
+  threads::Options options;
+  options.patience.notice = 0.05;
+  threads::Team team(2, options);
+  testing::internal::CaptureStderr();
+  team.run([](run::Comm& comm) {
+    const timespec nap{0, 400'000'000};
+    if (comm.rank() == 1) nanosleep(&nap, nullptr);
+    clock_offset(comm, clock_now);
+  });
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("rank 0 has waited"), std::string::npos) << said;
+}
+
 TEST(Clocks, RanksOfOneHostShareOne) {
   threads::Team team(3);
   team.run([](run::Comm& comm) {

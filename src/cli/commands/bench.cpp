@@ -79,6 +79,8 @@ class BenchCommand final : public Command {
     options.skip = [&](const std::string& name, std::size_t bytes) {
       return known.find(fmt::format("\n{},{},{},chasqui", name, bytes, engine->size())) != std::string::npos;
     };
+    if (!known.empty() && !known.starts_with(measure::csv_heading()))
+      throw Error("--out {}: is not what bench --out writes: name the file that --resume goes on with", *out_);
     if (writes && !resume_) refuse_to_lose(*out_);
     std::string kept = known.empty() ? measure::csv_heading() : known;
     if (writes) replace_file(*out_, kept);

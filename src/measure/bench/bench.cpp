@@ -150,8 +150,7 @@ std::vector<BenchRow> bench(Comm& comm, const std::vector<Rival>& rivals, const 
     const double time = options.seconds_per_row * 1e9;
     const std::vector<Quartiles> ours = time_for(comm, start, time, contest.ours);
     for (std::size_t i = 0; i < ours.size(); ++i) {
-      fresh.push_back(
-          {contest.names[i], bytes, contest.method, contest.predicted[i], start.uncertainty(), ours[i], {}});
+      fresh.push_back({contest.names[i], bytes, contest.method, contest.predicted[i], 0, ours[i], {}});
     }
     const auto against = [&](const std::string& who, const Contest::Sample& sample) {
       const std::vector<Quartiles> times = time_for(comm, start, time, sample);
@@ -164,7 +163,9 @@ std::vector<BenchRow> bench(Comm& comm, const std::vector<Rival>& rivals, const 
       if (const Contest::Sample sample = contest.against(rival)) against(rival.name, sample);
     }
     for (const auto& [who, sample] : contest.further) against(who, sample);
+    const double clocks = start.uncertainty_by_now();
     for (BenchRow& row : fresh) {
+      row.clocks = clocks;
       if (comm.rank() == 0 && options.row) options.row(row);
       rows.push_back(std::move(row));
     }
