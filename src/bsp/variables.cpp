@@ -2,6 +2,7 @@
 // Registered variables of one processor: puts and gets, served at the end of a superstep. Gets see the values
 // of before the puts; puts are applied in the order of sender, then of issue.
 #include <cstring>
+#include <limits>
 
 #include "chasqui/bsp/detail/core.hpp"
 
@@ -56,9 +57,14 @@ std::byte* place_in(const Variables& variables, std::size_t id, const Access& ac
 }  // namespace
 
 std::uint32_t Core::register_variable(std::size_t elements, std::size_t element_bytes) {
+  constexpr auto kMost = static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max());
+  if (elements >= kMost / element_bytes) {
+    throw MachineError(Fault::resources,
+                       fmt::format("rank {} registers an array of {} elements of {} bytes: too long for any memory",
+                                   rank_, elements, element_bytes));
+  }
   auto variable = std::make_unique<Registered>();
   variable->segment.bytes = elements * element_bytes;
-  variable->element_bytes = element_bytes;
   auto& variables = rare().variables;
   variables.push_back(std::move(variable));
   try {
@@ -106,6 +112,10 @@ void Core::put(std::uint32_t id, std::int32_t to, std::size_t offset, std::span<
 std::shared_ptr<Fetched> Core::get(std::uint32_t id, std::int32_t from, std::size_t offset, std::size_t bytes) {
   check_rank(from, "gets from");
   alive(id, "gets from");
+  if (bytes > kMostBytes) {
+    throw MachineError(Fault::resources, fmt::format("rank {} gets {} bytes from rank {} at once: at most {}; split it",
+                                                     rank_, bytes, from, kMostBytes));
+  }
   auto& gets = rare().gets;
   const GetRequest request{offset, bytes, gets.size()};
   std::memcpy(add(from, make_tag(EntryKind::get, id), sizeof request), &request, sizeof request);

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include "chasqui/bsp/variable.hpp"
 
@@ -43,6 +44,9 @@ void order_of_delivery(World& w) {
   expect(expected == 7 * w.size(), "all of them", w);
 }
 
+static_assert(!Sendable<int*> && !Sendable<std::span<int>> && !Sendable<std::string_view>,
+              "places in memory do not travel");
+
 void spans_and_queues(World& w) {
   Queue<double> doubles(w);
   Queue<int> first(w), second(w);
@@ -52,7 +56,7 @@ void spans_and_queues(World& w) {
   first.send(0, std::span<const int>{});
   second.send(0, 5);
   doubles.send(0, 0.5 * w.rank());
-  w.send(0, values);
+  w.send(0, std::span(values));  // of values that are not const
   w.sync();
   int from = 0;
   if (w.rank() == 0) {
@@ -293,6 +297,16 @@ void get_outside(World& w) {
   w.sync();
 }
 
+void get_of_too_much(World& w) {
+  Array<char> a(w, 1);
+  const auto future = a.get(0, 0, std::size_t{1} << 32);
+  w.sync();
+}
+
+void array_of_too_much(World& w) { Array<double> a(w, std::size_t{1} << 61); }
+
+void array_of_less_than_nothing(World& w) { Array<char> a(w, static_cast<std::size_t>(-w.size())); }
+
 void put_after_free(World& w) {
   Array<int> a(w, 4);
   if (w.rank() == w.size() - 1) a.free();
@@ -378,6 +392,9 @@ constexpr Misuse kMisuses[] = {
     {"root_out_of_range", Fault::bad_rank, "broadcasts from rank -1", 1, root_out_of_range},
     {"put_outside", Fault::bad_put, "which has 16 bytes", 1, put_outside},
     {"get_outside", Fault::bad_get, "gets bytes 8 to 20", 1, get_outside},
+    {"get_of_too_much", Fault::resources, "at most 4294967295", 1, get_of_too_much},
+    {"array_of_too_much", Fault::resources, "2305843009213693952 elements of 8 bytes", 1, array_of_too_much},
+    {"array_of_less_than_nothing", Fault::resources, "too long for any memory", 1, array_of_less_than_nothing},
     {"put_after_free", Fault::freed_variable, "suite.cpp:", 1, put_after_free},
     {"use_after_free", Fault::freed_variable, "which it freed at", 1, use_after_free},
     {"one_leaves_early", Fault::sync_mismatch, "rank 0 finished", 2, one_leaves_early},

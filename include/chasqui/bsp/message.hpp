@@ -15,16 +15,17 @@
 
 namespace chasqui::bsp {
 
-/// What can travel: plain bytes.
+/// What can travel: plain bytes. A pointer or a view (std::span, std::string_view) is a place in memory, which means nothing elsewhere.
 template <typename T>
-concept Sendable = std::is_trivially_copyable_v<T> && alignof(T) <= 8;
+concept Sendable = std::is_trivially_copyable_v<T> && alignof(T) <= 8 && !std::is_pointer_v<T> &&
+                   !std::ranges::enable_borrowed_range<std::remove_cv_t<T>>;
 /// One message as it arrived.
 template <Sendable T>
 struct Message {
   int from = 0;               ///< the sender's rank
   std::span<const T> values;  ///< its contents, valid until the next sync
 
-  const T& value() const { return values.front(); }  ///< the first value: messages of one
+  const T& value() const { return values.front(); }  ///< the first value: messages of one. REQUIRES that there is one
 };
 
 /// A view of the received messages of one kind. Valid until the next sync of the machine.

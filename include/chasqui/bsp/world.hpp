@@ -38,10 +38,11 @@ class World {
   void send(int to, const T& value) {
     std::memcpy(core_->add_message(to, detail::kTypeChannel<T>, sizeof(T)), &value, sizeof(T));
   }
-  /// Several values as one message.
-  template <Sendable T>
-  void send(int to, std::span<const T> values) {
-    std::byte* const place = core_->add_message(to, detail::kTypeChannel<T>, values.size_bytes());
+  /// Several values as one message, received as the same type whether they are const here or not.
+  template <typename T, std::size_t Extent>
+  requires Sendable<std::remove_const_t<T>>
+  void send(int to, std::span<T, Extent> values) {
+    std::byte* const place = core_->add_message(to, detail::kTypeChannel<std::remove_const_t<T>>, values.size_bytes());
     if (!values.empty()) std::memcpy(place, values.data(), values.size_bytes());
   }
   /// Several values as one message.

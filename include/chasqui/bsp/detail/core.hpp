@@ -124,7 +124,6 @@ class Core {
   };
   struct Registered {
     Segment segment;
-    std::size_t element_bytes = 1;
     bool alive = true;
     const char* file = "";
     std::uint32_t line = 0;
