@@ -16,6 +16,9 @@ using Body = std::function<void(Processor&)>;
 Ledger run_threads(std::int32_t processors, const Options& options, const Body& body);
 Ledger run_virtual(std::int32_t processors, const Options& options, const Body& body);
 
+/// Cores that threads have.
+std::int32_t cores_for_threads(const Options& options);
+
 /// What every engine does with a processor: make its World, run the program, see that nothing is left over.
 void run_program(Processor& processor, const Program& program);
 

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <memory>
-#include <thread>
 
 #include "bsp/engines.hpp"
 
@@ -61,8 +60,7 @@ Ledger run(int p, const Program& program, const Options& options) {
   Engine engine = options.engine;
   if (!options.spill.empty() || options.deterministic) engine = Engine::virtual_processors;
   if (engine == Engine::automatic) {
-    const auto cores = static_cast<int>(std::thread::hardware_concurrency());
-    engine = p <= cores ? Engine::threads : Engine::virtual_processors;
+    engine = p <= detail::cores_for_threads(options) ? Engine::threads : Engine::virtual_processors;
   }
   const detail::Body body = [&](detail::Processor& processor) { detail::run_program(processor, program); };
   return engine == Engine::threads ? detail::run_threads(p, options, body) : detail::run_virtual(p, options, body);

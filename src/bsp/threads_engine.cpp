@@ -38,7 +38,7 @@ class ThreadsMachine final : public SharedMachine {
  public:
   ThreadsMachine(std::int32_t processors, const Options& options)
       : SharedMachine(processors, options), tickets(std::make_unique<Ticket[]>(static_cast<std::size_t>(processors))),
-        crowded(processors > (options.cores > 0 ? options.cores : run::available_cores())) {
+        crowded(processors > cores_for_threads(options)) {
     waiting.resize(static_cast<std::size_t>(processors));
   }
 
@@ -303,6 +303,10 @@ std::exception_ptr no_thread(std::int32_t rank, std::int32_t processors, const c
 }
 
 }  // namespace
+
+std::int32_t cores_for_threads(const Options& options) {
+  return options.cores > 0 ? options.cores : run::available_cores();
+}
 
 Ledger run_threads(std::int32_t processors, const Options& options, const Body& body) {
   ThreadsMachine machine(processors, options);

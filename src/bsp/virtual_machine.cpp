@@ -23,8 +23,7 @@ constexpr std::int32_t kMostGuarded = 16384;
 
 std::int32_t carriers_for(std::int32_t processors, const Options& options) {
   if (options.deterministic || !options.spill.empty()) return 1;
-  const auto wanted =
-      options.carriers > 0 ? options.carriers : static_cast<std::int32_t>(std::thread::hardware_concurrency());
+  const std::int32_t wanted = options.carriers > 0 ? options.carriers : run::available_cores();
   return std::clamp(wanted, 1, processors);
 }
 
