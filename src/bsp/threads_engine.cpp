@@ -203,12 +203,18 @@ class ThreadEndpoint final : public Endpoint {
     // What all have for this member travels at the same time: where their blocks lie, then the first of each.
     for_each_sender([](Block* const* first) { ask_for_line(first); });
     for_each_sender([](Block* const* first) { ask_for_line(*first); });
-    for_each_sender([&](Block* const* first) {
-      for (Block* block = *first; block != nullptr; block = block->next) {
-        ask_for_line(block->payload.data());
-        in.emplace_back(block);
-      }
-    });
+    const std::size_t before = in.size();
+    try {
+      for_each_sender([&](Block* const* first) {
+        for (Block* block = *first; block != nullptr; block = block->next) {
+          ask_for_line(block->payload.data());
+          in.emplace_back(block);
+        }
+      });
+    } catch (...) {  // no room for all: they stay with the outboxes
+      for (std::size_t i = before; i < in.size(); ++i) static_cast<void>(in[i].release());
+      throw;
+    }
   }
 
   template <typename Condition>

@@ -476,7 +476,8 @@ void VirtualMachine::come(Carrier& own, VirtualProcessor& one) {
     std::span<Parcel> parcels;
     arrival = one.ending->before(parcels);
     hand_over(group, parcels);
-  } catch (...) {  // it is told at once
+  } catch (...) {         // it is told at once
+    one.group = nullptr;  // where it slept before may have gone
     one.ending->failure = std::current_exception();
     return make_ready(&one);
   }

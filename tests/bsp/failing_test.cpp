@@ -91,7 +91,12 @@ void program(World& w) {
   {
     World part = w.split(2);
     expect(part.allreduce(1, std::plus<>{}) == part.size(), "a sum of a part is wrong");
+    part.sync();
   }
+  w.set_block_bytes(1);
+  for (int to = 0; to < w.size(); ++to) w.send(to, 1), w.send(to, 2);
+  w.sync();
+  expect(w.received<int>().values() == std::vector{1, 2, 1, 2, 1, 2}, "short messages are wrong");
   Array<int> more(w, kLength, 1);
   if (w.rank() < 2) w.sync({0, 1});
   w.sync();
