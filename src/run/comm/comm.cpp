@@ -49,7 +49,7 @@ template <typename Small>
 /// REQUIRES contiguous data, good arguments.
 [[gnu::always_inline]] inline void Engine::run_checked(const Call& call) {
   // What runs follows from arguments and profile alone: other ranks may have something else in flight.
-  const bool here = nothing_in_flight();
+  const bool here = in_flight_.none();
   if (by_table_) {
     const auto method = call.op.in_order ? in_order_method(call) : methods_.of(call.kind, call.bytes(), call.element);
     if (method && here) {
@@ -197,7 +197,7 @@ Request Engine::begin_checked(const Call& call, std::shared_ptr<const void> kept
       fabric_.board != nullptr && size_ > 1 && (run::on_board(choice.method) || choice.method == Method::two_level);
   note(operation->number, signature_of(call), operation->uses_board);
   operation->activity.emplace(task_of(packed, choice, tag_of(operation->number, call.kind)));
-  take_in_flight(operation);
+  in_flight_.add(operation);
   return {this, operation};
 }
 
@@ -211,7 +211,7 @@ void run_again(Comm& comm, const Call& call) {
 Request Comm::start(const Call& call, std::shared_ptr<const void> kept) {
   return Engine::of(*this).begin(call, std::move(kept));
 }
-bool Comm::progress() { return Engine::of(*this).advance_here(); }
+bool Comm::progress() { return Engine::of(*this).in_flight_.advance_all(); }
 const Topology& Comm::topology() const { return Engine::of(*this).topology_; }
 const Profile& Comm::profile() const { return *Engine::of(*this).fabric_.profile; }
 void Comm::force(const Choice& choice) { Engine::of(*this).force(choice); }

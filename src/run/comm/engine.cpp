@@ -64,7 +64,7 @@ Engine::Engine(Fabric fabric)
       health_(rank_, size_, fabric_.patience,
               {fabric_.board != nullptr ? &board_faults_ : nullptr, spans_, fabric_.faults.get(),
                fabric_.departures.get()}),
-      exceptions_(std::uncaught_exceptions()) {
+      in_flight_(health_, rank_, size_, fabric_.timing.blocks), exceptions_(std::uncaught_exceptions()) {
   topology_.ranks = size_;
   topology_.nodes = nodes_.count();
   topology_.board = fabric_.board != nullptr;
@@ -100,7 +100,7 @@ Engine::Engine(Fabric fabric)
 }
 
 Engine::~Engine() {
-  progress_.leave();
+  in_flight_.leave_thread();
   if (std::uncaught_exceptions() > exceptions_ && health_.usable()) {
     try {
       const std::string& before = last_error_here();
@@ -130,33 +130,29 @@ void Engine::note(std::uint64_t number, const Signature& call, bool on_board) {
 
 /// The board counts this call too, after those under way on it.
 void Engine::pass_by(std::uint64_t number, const Signature& call) {
-  if (nothing_in_flight()) return fabric_.board->pass_by(call);
+  if (in_flight_.none()) return fabric_.board->pass_by(call);
   auto operation = std::make_shared<Operation>();
   operation->number = number;
   operation->uses_board = true;
   operation->activity.emplace(passing_by(*fabric_.board, call));
-  take_in_flight(std::move(operation));
+  in_flight_.add(std::move(operation));
 }
 
 void Engine::retire(const std::string& why) {
   health_.retire(why);
-  for (const auto& operation : pending_) {
-    if (!operation->finished) operation->error = std::make_exception_ptr(Error("{}", why));
-    operation->finished = true;
-  }
+  in_flight_.end_all(std::make_exception_ptr(Error("{}", why)));
 }
 
 void Engine::look_for_failure(std::uint64_t number) {
   if (fabric_.idle) fabric_.idle();
-  ThreadProgress::advance_beside(*this);
+  in_flight_.advance_others();
   if (!health_.look(number)) return;
   if (const std::string found = compare_calls(number); !found.empty()) throw Error("{}", found);
   if (fabric_.answer_others) fabric_.answer_others(*this);
 }
 
 std::string Engine::compare_calls(std::uint64_t number, bool leaves) {
-  std::vector<std::uint64_t> waiting;
-  for (const auto& operation : pending_) waiting.push_back(operation->number);
+  std::vector<std::uint64_t> waiting = in_flight_.numbers();
   if (waiting.empty() && number != 0) waiting.push_back(number);
   return spans_ ? health_.compare(fabric_.board->calls(), fabric_.board->current(), waiting, leaves)
                 : health_.compare(health_.history(), health_.last(), waiting, leaves);
@@ -306,7 +302,7 @@ Request Engine::launch(const std::function<Task(Group)>& make, std::shared_ptr<c
   operation->kept = std::move(kept);
   note(operation->number, Signature::own());
   operation->activity.emplace(make(group_of(tag_of_own(operation->number))));
-  take_in_flight(operation);
+  in_flight_.add(operation);
   return {this, operation};
 }
 
@@ -324,7 +320,7 @@ Request Engine::begin_small(const Call& call, int turns) {
     operation->uses_board = true;
     note(number, signature_of(call), true);
     operation->activity.emplace(going_on(std::move(begun)));
-    take_in_flight(operation);
+    in_flight_.add(operation);
     return {this, operation};
   } catch (...) {
     health_.fail(number);
@@ -334,7 +330,7 @@ Request Engine::begin_small(const Call& call, int turns) {
 
 Request Engine::begin_at_once(const Call& call, int turns) {
   check_usable();
-  if (!by_table_ || !call.plain() || call.op.in_order || !in_range(call, rank_, size_) || !nothing_in_flight())
+  if (!by_table_ || !call.plain() || call.op.in_order || !in_range(call, rank_, size_) || !in_flight_.none())
     return begin(call, nullptr);
   switch (methods_.own(call.kind, call.bytes(), call.element).value_or(Method::native)) {
     case Method::slots: return begin_small<SlotCall>(call, turns);
@@ -345,31 +341,17 @@ Request Engine::begin_at_once(const Call& call, int turns) {
   }
 }
 
-void Engine::fail(Operation& operation, std::exception_ptr error) {
-  operation.finished = true;
-  operation.error = error;
-  operation.activity.reset();  // abandons its messages
-  try {
-    std::rethrow_exception(error);
-  } catch (...) {
-    health_.fail(operation.number);
+/// All that is in flight here, to its end. A failure is its request's.
+void Engine::finish_in_flight() {
+  while (!in_flight_.none()) {
+    const auto operation = in_flight_.oldest();
+    if (operation->finished) in_flight_.forget(*operation);
+    else wait(*operation);
   }
-}
-
-bool Engine::advance(Operation& operation) {
-  const auto before = operation.activity->resumed();
-  try {
-    if (operation.activity->poll()) {
-      operation.finished = true;
-      operation.packed.deliver(rank_, size());
-    }
-  } catch (...) {
-    fail(operation, std::current_exception());
-  }
-  return operation.finished || operation.activity->resumed() != before;
 }
 
 void Engine::wait(Operation& operation) {
+  constexpr std::size_t kAskedBetweenPauses = 64;
   Backoff backoff(crowded());
   const auto moved = [&] { return fabric_.messages ? fabric_.messages->moved() : std::nullopt; };
   auto seen = moved();
@@ -387,19 +369,20 @@ void Engine::wait(Operation& operation) {
       seen = now;
       backoff.reset();
     }
-    asked += kOthersAtATime;
-    if (asked < (blocks ? pending_.size() : std::min(pending_.size(), kAskedBetweenPauses))) continue;
+    asked += InFlight::kOthersAtATime;
+    if (asked < (blocks ? in_flight_.size() : std::min(in_flight_.size(), kAskedBetweenPauses))) continue;
     asked = 0;
     if (blocks) {
-      const auto& activity = operation.activity->waiting() != nullptr ? operation.activity : pending_.front()->activity;
+      const auto& activity =
+          operation.activity->waiting() != nullptr ? operation.activity : in_flight_.oldest()->activity;
       if (activity && activity->waiting() != nullptr)
         activity->waiting()->block();  // one held back waits for the first
     } else if (backoff.pause(may_sleep)) {
       try {
         look_for_failure(operation.number);
       } catch (...) {
-        fail(operation, std::current_exception());
-        forget(operation.place);
+        in_flight_.fail(operation);
+        in_flight_.forget(operation);
       }
     }
   }
@@ -409,7 +392,7 @@ void Engine::look_at(Operation& operation) {
   try {
     look_for_failure(operation.number);
   } catch (...) {
-    fail(operation, std::current_exception());
+    in_flight_.fail(operation);
   }
 }
 

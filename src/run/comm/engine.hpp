@@ -4,8 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
-#include <list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,9 +16,9 @@
 #include "run/choose/board_methods.hpp"
 #include "run/comm/board_faults.hpp"
 #include "run/comm/fabric.hpp"
+#include "run/comm/in_flight.hpp"
 #include "run/comm/node_map.hpp"
 #include "run/comm/plan_cache.hpp"
-#include "run/comm/progress.hpp"
 #include "run/faults/health.hpp"
 #include "run/messages/message_cost.hpp"
 #include "run/messages/transport.hpp"
@@ -30,7 +28,6 @@ namespace chasqui::run {
 
 struct Operation;
 struct RunOfOperands;
-using Pending = std::list<std::shared_ptr<Operation>>;
 
 /// A collective of one rank: at most a copy. REQUIRES a call that is right for one rank, in a contiguous layout. An exclusive scan leaves `out` as it is.
 inline void run_alone(const Call& call) {
@@ -85,8 +82,7 @@ class alignas(2 * kLine) Engine final : public Comm {
   void wait(Operation& operation);
   /// Ends an operation that is not waited for, if it failed on another rank.
   void look_at(Operation& operation);
-  bool advance_beside();
-  bool advance_some(Operation& first);
+  bool advance_some(Operation& first) { return in_flight_.advance_some(first); }
 
  private:
   friend class Comm;
@@ -120,17 +116,7 @@ class alignas(2 * kLine) Engine final : public Comm {
   Request begin_checked(const Call& call, std::shared_ptr<const void> kept);
   template <typename Small>
   Request begin_small(const Call& call, int turns);
-  bool advance_here();
-  bool advance(Operation& operation);
-  bool advance_all();
-  bool may_go_on(const Operation& operation) const;
-  bool advance_at(Pending::iterator& at);
-  void forget(Pending::iterator at);
   void finish_in_flight();
-  void take_in_flight(std::shared_ptr<Operation> operation);
-  bool nothing_in_flight() { return !progress_.listed() || look_in_flight(); }
-  bool look_in_flight();
-  void fail(Operation& operation, std::exception_ptr error);
 
   // --- failures
   void check_usable() const {
@@ -174,24 +160,19 @@ class alignas(2 * kLine) Engine final : public Comm {
   Task two_level_all_to_all(Call call, Between between);
   Task two_level_reduce_scatter(Call call, Between between);
 
-  static constexpr std::size_t kOthersAtATime = 4, kAskedBetweenPauses = 64;
-
   Fabric fabric_;
   NodeMap nodes_;
   Topology topology_;
-  bool spans_;                                        ///< the board spans all ranks
-  bool by_table_;                                     ///< it does, there are several, and nothing is forced
-  std::uint32_t methods_run_ = 0;                     ///< a bit for each, apart from those of the board
-  BoardMethods methods_;                              ///< of the board
-  Pending pending_;                                   ///< in the order of their numbers
-  Pending::iterator turn_ = pending_.end();           ///< whose turn it is, of those that are advanced a few at a time
-  std::deque<std::shared_ptr<Operation>> for_board_;  ///< in order, those of pending_ that use the board
+  bool spans_;                     ///< the board spans all ranks
+  bool by_table_;                  ///< it does, there are several, and nothing is forced
+  std::uint32_t methods_run_ = 0;  ///< a bit for each, apart from those of the board
+  BoardMethods methods_;           ///< of the board
   BoardFaults board_faults_;
   Health health_;
+  InFlight in_flight_;
   int exceptions_;  ///< on their way when this was made
   std::optional<Choice> forced_;
   PlanCache plans_;
-  ThreadProgress progress_{*this};  ///< listed while pending_ is not empty
 };
 
 }  // namespace chasqui::run

@@ -62,7 +62,7 @@ PlanCache::PlacedSum& Engine::planned_sum(const plan::SumPlan& plan, std::size_t
 void Engine::run_sum(const plan::SumPlan& plan, const void* mine, std::size_t count, void* total,
                      const RunOfOperands& how) {
   check_usable();
-  const bool plays = fabric_.messages != nullptr && !fabric_.timing.blocks && nothing_in_flight();
+  const bool plays = fabric_.messages != nullptr && !fabric_.timing.blocks && in_flight_.none();
   if (!plays) return start_sum(*this, plan, mine, count, total, how, nullptr).wait();
   check_machine(*this, plan);
   PlanCache::PlacedSum& known = planned_sum(plan, how.element);

@@ -7,13 +7,13 @@
 
 namespace chasqui::run {
 
-class Engine;
+class InFlight;
 
 /// A communicator's place among those that its thread keeps going. A communicator may change its thread between two calls:
 /// the next call takes it along.
 class ThreadProgress {
  public:
-  explicit ThreadProgress(Engine& engine) : engine_(engine) {}  ///< listed nowhere
+  explicit ThreadProgress(InFlight& calls) : calls_(calls) {}  ///< listed nowhere
   ~ThreadProgress() { leave(); }
   ThreadProgress(const ThreadProgress&) = delete;
   ThreadProgress& operator=(const ThreadProgress&) = delete;
@@ -25,13 +25,13 @@ class ThreadProgress {
   void leave();  ///< nothing is
 
   /// Advances the other communicators of this thread. True if something moved.
-  static bool advance_beside(const Engine& waiting);
+  static bool advance_beside(const InFlight& waiting);
 
  private:
   struct List;
   static const std::shared_ptr<List>& of_this_thread();
 
-  Engine& engine_;
+  InFlight& calls_;
   std::shared_ptr<List> list_;  ///< written by who uses the communicator, never by who advances it
 };
 
