@@ -41,6 +41,8 @@ struct Topology {
   std::optional<std::size_t>
       wide;           ///< bytes of a slot beside its lines; nothing: as boards of so many ranks usually have
   Grouping caches{};  ///< of one node: ranks that share a cache; none: all share one, or nobody knows
+
+  bool board_spans() const { return board && nodes == 1; }  ///< all ranks are on one board
 };
 /// A method with its predicted time.
 struct Choice {

@@ -123,8 +123,7 @@ std::size_t staged_element(Kind kind, std::size_t element, int ranks) {
 }
 
 Method uneven_method(const Call& call, const Topology& topology) {
-  const bool board = topology.board && topology.nodes == 1 && topology.ranks > 1;
-  if (!board) return Method::messages;
+  if (!topology.board_spans() || topology.ranks == 1) return Method::messages;
   if (topology.shares_memory) return Method::direct;
   const bool fits = staged_element(call.kind, call.element, topology.ranks) <= topology.largest_element;
   return fits || !topology.messages ? Method::staged : Method::messages;
@@ -405,12 +404,12 @@ void BoardMethods::find_short() {
   }
 }
 
-std::optional<Method> BoardMethods::longer(Kind kind, std::size_t bytes, std::size_t element, bool blocking) const {
+std::optional<Method> BoardMethods::longer(Kind kind, std::size_t bytes, std::size_t element, Among among) const {
   const Row& row = rows_[static_cast<std::size_t>(kind)];
   if (bytes <= row.short_bytes) return row.short_method;
   if (staged_element(kind, element, ranks_) > largest_element_) return {};
   const MethodFrom& entry = entry_at(row.entries, bytes);
-  if (blocking && entry.native) return Method::native;
+  if (among == Among::all && entry.native) return Method::native;
   if (entry.method == Method::grouped_fold) {
     const int lines = lines_of(bytes / element, element);
     const bool fits = lines != 0 && lines <= most_lines(ranks_) &&

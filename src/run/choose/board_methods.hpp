@@ -69,6 +69,9 @@ const MethodFrom& entry_at(const std::vector<MethodFrom>& entries, std::size_t b
 /// What boards of the usual shape for so many ranks do.
 std::vector<MethodFrom> usual_methods(const LineCosts& costs, Kind kind, bool threads);
 
+/// Among which methods: the MPI library's own collective serves blocking calls, and cannot be started.
+enum class Among { all, ours };
+
 class BoardMethods {
  public:
   BoardMethods() = default;  ///< slots for everything: a rank alone
@@ -81,11 +84,11 @@ class BoardMethods {
   std::optional<Method> of(Kind kind, std::size_t bytes, std::size_t element) const {
     const Row& row = rows_[static_cast<std::size_t>(kind)];
     if (bytes <= row.short_bytes) return row.short_method;
-    return longer(kind, bytes, element, true);
+    return longer(kind, bytes, element, Among::all);
   }
-  /// The same without the MPI library, whose collectives cannot be started.
-  std::optional<Method> own(Kind kind, std::size_t bytes, std::size_t element) const {
-    return longer(kind, bytes, element, false);
+  /// How a call runs that is started.
+  std::optional<Method> ours(Kind kind, std::size_t bytes, std::size_t element) const {
+    return longer(kind, bytes, element, Among::ours);
   }
   const std::vector<MethodFrom>& entries(Kind kind) const { return rows_[static_cast<std::size_t>(kind)].entries; }
   std::size_t wide() const { return wide_; }  ///< bytes that a slot holds beside its lines
@@ -99,7 +102,7 @@ class BoardMethods {
     Method short_method = Method::slots;        ///< of those
     std::vector<MethodFrom> entries = {{}};     ///< by size; the first from 0 on
   };
-  std::optional<Method> longer(Kind kind, std::size_t bytes, std::size_t element, bool blocking) const;
+  std::optional<Method> longer(Kind kind, std::size_t bytes, std::size_t element, Among among) const;
   void find_short();
 
   std::array<Row, kKinds> rows_;

@@ -11,12 +11,11 @@
 #include "run/choose/board_methods.hpp"
 #include "run/choose/by_messages.hpp"
 #include "run/choose/lane_cost.hpp"
+#include "run/choose/leaders.hpp"
 
 namespace chasqui::run {
 
 namespace {
-
-bool spans_all(const Topology& topology) { return topology.board && topology.nodes == 1; }
 
 /// An element that the stages of a board cannot hold: such folds go by messages.
 bool too_large(const Query& query, const Topology& topology) {
@@ -49,7 +48,7 @@ class Chooser {
 
   std::vector<Choice> all() {
     if (topology_.ranks == 1) return {{Method::slots, bytes() * board_copy(), 1, "one rank: at most a copy"}};
-    if (spans_all(topology_)) on_the_board();
+    if (topology_.board_spans()) on_the_board();
     const std::size_t boards = choices_.size();
     if (topology_.messages) {
       const auto list = choices_by_messages(query_, level_of_messages(), topology_.ranks, topology_.nodes, profile_);
@@ -61,7 +60,7 @@ class Chooser {
     const bool trusts_native = native();
     std::stable_sort(choices_.begin(), choices_.end(),
                      [](const Choice& a, const Choice& b) { return a.nanoseconds < b.nanoseconds; });
-    if (!spans_all(topology_)) {
+    if (!topology_.board_spans()) {
       if (!trusts_native) not_first(Method::native);
       return choices_;
     }
@@ -82,18 +81,13 @@ class Chooser {
     return query_.kind == Kind::barrier || query_.kind == Kind::broadcast || node == nullptr ? 0 : node->copy.value;
   }
 
-  /// Inside a node with `ranks` ranks: what the collective costs on the board.
-  double board_time(Kind kind, double size, int ranks, bool threads) const {
-    return run::board_time(profile_, kind, size, ranks, threads);
-  }
-
   /// Inside a node messages go through the memory that the board uses, and its costs bound theirs: a line there and one back for
   /// each, every byte copied in and out while everybody copies, and read once more where it is folded. What a pair of ranks alone
   /// was measured to take is up to four times less (16 threads, 1 MiB: docs/results.md, "Threads and processes").
   /// Between nodes of several ranks these share the adapter, most of all with long messages.
   Level level_of_messages() const {
     Level level = message_level(topology_, profile_);
-    if (!spans_all(topology_)) {
+    if (!topology_.board_spans()) {
       const bool share = topology_.nodes > 1 && topology_.largest_node > 1;
       if (share) level.G.value = std::max(level.G.value, topology_.largest_node * node_gap_per_byte(level));
       return level;
@@ -111,12 +105,12 @@ class Chooser {
 
   /// What the table says without the library, and its competitor by the memory of the processes.
   void on_the_board() {
-    const auto method = board_.own(query_.kind, query_.bytes, query_.element);
+    const auto method = board_.ours(query_.kind, query_.bytes, query_.element);
     if (!method) return;
     const bool crosses = topology_.cross_memory && crosses_memory(query_.kind) && query_.bytes >= kCrossMemoryFrom;
     const Method over = *method == Method::cross_memory ? Method::staged : *method;
     const double time =
-        run::board_time(profile_, query_.kind, bytes(), topology_.ranks, topology_.shares_memory, topology_.caches);
+        board_time(profile_, query_.kind, bytes(), topology_.ranks, topology_.shares_memory, topology_.caches);
     choices_.push_back({over, time, 1, words_for(over, query_.bytes)});
     if (over != Method::staged || !crosses) return;
     choices_.push_back({Method::cross_memory, cross_memory_time(profile_, query_.kind, bytes(), topology_.ranks), 1,
@@ -124,49 +118,11 @@ class Chooser {
   }
 
   void in_two_levels() {
-    if (too_large(query_, topology_) || !keeps_order(query_, topology_)) return;
-    const Level* network = profile_.level("network");
-    if (network == nullptr) network = &profile_.levels.front();
-    double inside = 0;
-    Query between = query_;
-    const int ranks = topology_.largest_node;
-    switch (query_.kind) {
-      case Kind::broadcast:
-      case Kind::reduce: inside = board_time(query_.kind, bytes(), ranks, false); break;
-      case Kind::allreduce:
-      case Kind::barrier:
-        inside = board_time(Kind::reduce, bytes(), ranks, false) + board_time(Kind::broadcast, bytes(), ranks, false);
-        break;
-      case Kind::allgather:
-        inside = board_time(Kind::gather, bytes(), ranks, false) +
-                 board_time(Kind::broadcast, bytes() * topology_.ranks, ranks, false);
-        between.bytes *= static_cast<std::size_t>(ranks);
-        break;
-      case Kind::gather:
-      case Kind::scatter:
-        inside = board_time(query_.kind, bytes(), ranks, false);
-        between.bytes *= static_cast<std::size_t>(ranks);
-        break;
-      case Kind::alltoall:
-        inside = board_time(Kind::gather, bytes() * topology_.ranks, ranks, false) +
-                 board_time(Kind::scatter, bytes() * topology_.ranks, ranks, false);
-        between.bytes *= static_cast<std::size_t>(ranks) * static_cast<std::size_t>(ranks);
-        break;
-      case Kind::reduce_scatter:
-        inside = board_time(Kind::reduce, bytes() * topology_.ranks, ranks, false) +
-                 board_time(Kind::scatter, bytes(), ranks, false);
-        between.bytes *= static_cast<std::size_t>(ranks);
-        break;
-      case Kind::scan:
-        inside = board_time(Kind::scan, bytes(), ranks, false) + board_time(Kind::broadcast, bytes(), ranks, false);
-        break;
-      default: return;
-    }
-    auto list = choices_by_messages(between, *network, topology_.nodes, topology_.nodes, profile_);
-    if (exchanges(query_.kind)) std::erase_if(list, [](const Choice& each) { return each.method == Method::windows; });
-    const Choice& best = fastest(list);
-    Choice leaders{Method::two_level, inside + best.nanoseconds, 1,
-                   fmt::format("slots in the nodes, {} between them", to_string(best.method))};
+    if (query_.kind > Kind::barrier || too_large(query_, topology_) || !keeps_order(query_, topology_)) return;
+    const Choice between = leaders_choice(query_, topology_, profile_);
+    const double inside = leaders_boards_time(query_, topology_, profile_);
+    Choice leaders{Method::two_level, inside + between.nanoseconds, 1,
+                   fmt::format("slots in the nodes, {} between them", to_string(between.method))};
     if (const auto piped = piped_leaders(query_, topology_, profile_)) {
       leaders.nanoseconds = piped->nanoseconds;
       leaders.why = fmt::format("{} items, boards while they arrive", piped->items);
@@ -200,7 +156,7 @@ std::vector<Choice> choices(const Query& query, const Topology& topology, const 
 
 std::vector<Choice> choices(const Query& query, const Topology& topology, const Profile& profile) {
   CHASQUI_CHECK(!profile.levels.empty(), "a profile has at least one level, host={}", profile.host);
-  return choices(query, topology, profile, spans_all(topology) ? BoardMethods(topology, profile) : BoardMethods());
+  return choices(query, topology, profile, topology.board_spans() ? BoardMethods(topology, profile) : BoardMethods());
 }
 
 namespace {
@@ -209,7 +165,7 @@ namespace {
 std::string board_objection(Method method, const Query& query, const Topology& topology, const BoardMethods& board) {
   const Kind kind = query.kind;
   const std::size_t bytes = query.bytes;
-  if (!spans_all(topology)) return "no board spans all ranks";
+  if (!topology.board_spans()) return "no board spans all ranks";
   const bool reduces = kind == Kind::reduce || kind == Kind::allreduce;
   const std::size_t slot =
       kind == Kind::scatter || exchanges(kind) ? bytes * static_cast<std::size_t>(topology.ranks) : bytes;

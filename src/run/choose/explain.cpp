@@ -62,7 +62,7 @@ std::vector<std::string> by_size(Kind kind, const BoardMethods& board) {
 }  // namespace
 
 std::string explain(const Query& query, const Topology& topology, const Profile& profile) {
-  const bool spans = topology.board && topology.nodes == 1;
+  const bool spans = topology.board_spans();
   const BoardMethods board = spans ? BoardMethods(topology, profile) : BoardMethods();
   const auto list = choices(query, topology, profile, board);
   const std::string size = query.kind == Kind::barrier ? "" : fmt::format(" of {} bytes", query.bytes);

@@ -27,7 +27,7 @@ Task Engine::by_lanes(Call call, std::int64_t lanes, std::uint32_t tag) {
     };
     shape.rank = place(shape.rank);
     shape.root = place(shape.root);
-    return in_pieces(program_on_lanes(shape, query_of(call), lanes, nodes_.sizes(), ranks, topology_, *fabric_.profile),
+    return in_pieces(program_on_lanes(shape, query_of(call), lanes, nodes_.sizes(), ranks, topology(), profile()),
                      fabric_.piece);
   });
   if (program->list.empty()) {

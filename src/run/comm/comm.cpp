@@ -50,8 +50,8 @@ template <typename Small>
 [[gnu::always_inline]] inline void Engine::run_checked(const Call& call) {
   // What runs follows from arguments and profile alone: other ranks may have something else in flight.
   const bool here = in_flight_.none();
-  if (by_table_) {
-    const auto method = call.op.in_order ? in_order_method(call) : methods_.of(call.kind, call.bytes(), call.element);
+  if (selection_.by_table()) {
+    const auto method = selection_.look_up(call);
     if (method && here) {
       switch (*method) {
         [[likely]] case Method::slots : return call.kind == Kind::broadcast ? run_broadcast(call)
@@ -69,11 +69,12 @@ template <typename Small>
       health_.next();
       return run_alone(call);
     }
-    if (forced_) check_forced(call, false);
-    if (must_gather(call)) return run_gathered(call);
-    if (here && !forced_ && run_repeated(call)) return;
+    check_forced(call, Among::all);
+    if (selection_.gathers(call)) return run_gathered(call);
+    if (here && !selection_.forced() && run_repeated(call)) return;
   }
-  if (fabric_.native && !call.op.in_order && choose(call).method == Method::native) return run_native(call);
+  if (fabric_.native && !call.op.in_order && selection_.choose(call, Among::all).method == Method::native)
+    return run_native(call);
   begin(call, nullptr).wait();
 }
 
@@ -139,16 +140,6 @@ class Gathered {
   int last_;
 };
 
-bool Engine::must_gather(const Call& call) const {
-  if (!call.op.in_order || size_ == 1 || (call.count == 0 && !call.uneven()) || !combines(call.kind)) return false;
-  return !spans_ || (forced_ && !run::on_board(forced_->method)) || !in_order_method(call);
-}
-
-std::optional<Method> Engine::in_order_method(const Call& call) const {
-  const auto method = methods_.own(call.kind, call.bytes(), call.element);
-  return method == Method::grouped_fold ? Method::slots : method;  // groups would be brackets
-}
-
 /// A few MiB at a time. REQUIRES contiguous layouts.
 void Engine::run_gathered(const Call& call) {
   if (call.kind == Kind::reduce_scatter) return run(Gathered(call, nullptr, rank_, size_).call());
@@ -181,18 +172,18 @@ Request Engine::begin(const Call& call, std::shared_ptr<const void> kept) {
 
 Request Engine::begin_checked(const Call& call, std::shared_ptr<const void> kept) {
   check_arguments(call);
-  if (must_gather(call)) {
+  if (selection_.gathers(call)) {
     if (call.uneven()) refuse("reduce_scatter in rank order between nodes: blocks of one length only");
     const auto gathered = std::make_shared<const Gathered>(call, std::move(kept), rank_, size_);
     return begin(gathered->call(), gathered);
   }
-  if (forced_) check_forced(call, true);
+  check_forced(call, Among::ours);
   std::shared_ptr<Operation> operation;
   refusing([&] { operation = std::make_shared<Operation>(call, rank_, size_); });
   operation->kept = std::move(kept);
   operation->number = health_.next();
   const Call& packed = operation->packed.call;
-  const Choice choice = choose(packed, true);
+  const Choice choice = selection_.choose(packed, Among::ours);
   operation->uses_board =
       fabric_.board != nullptr && size_ > 1 && (run::on_board(choice.method) || choice.method == Method::two_level);
   note(operation->number, signature_of(call), operation->uses_board);
@@ -212,15 +203,12 @@ Request Comm::start(const Call& call, std::shared_ptr<const void> kept) {
   return Engine::of(*this).begin(call, std::move(kept));
 }
 bool Comm::progress() { return Engine::of(*this).in_flight_.advance_all(); }
-const Topology& Comm::topology() const { return Engine::of(*this).topology_; }
+const Topology& Comm::topology() const { return Engine::of(*this).selection_.topology(); }
 const Profile& Comm::profile() const { return *Engine::of(*this).fabric_.profile; }
 void Comm::force(const Choice& choice) { Engine::of(*this).force(choice); }
 void Comm::unforce() { Engine::of(*this).force({}); }
 
-std::vector<Choice> Comm::choices_for(const Call& call) const {
-  if (call.uneven()) return {{uneven_method(call, topology()), 0, 1, "blocks of different lengths"}};
-  return choices(query_of(call), topology(), profile(), Engine::of(*this).methods());
-}
+std::vector<Choice> Comm::choices_for(const Call& call) const { return Engine::of(*this).selection_.choices_for(call); }
 
 std::unique_ptr<Comm> Comm::split(int colour, int key) {
   Engine& engine = Engine::of(*this);

@@ -56,42 +56,55 @@ Fabric completed(Fabric fabric) {
   return fabric;
 }
 
+Topology topology_of(const Fabric& fabric, const NodeMap& nodes) {
+  Topology topology;
+  topology.ranks = fabric.size;
+  topology.nodes = nodes.count();
+  topology.largest_node = nodes.largest();
+  topology.smallest_node = nodes.smallest();
+  topology.ordered = nodes.ordered();
+  topology.board = fabric.board != nullptr;
+  topology.shares_memory = fabric.shares_memory;
+  topology.cross_memory = topology.board_spans() && fabric.process_memory != nullptr;
+  topology.messages = fabric.messages != nullptr;
+  topology.native = fabric.native != nullptr;
+  if (!topology.board) return topology;
+  const BoardShape& shape = fabric.board->shape();
+  topology.wide = shape.wide;
+  if (topology.board_spans()) topology.caches = shape.caches;
+  if (!topology.shares_memory) {  // of several boards the least that any has
+    const auto stage =
+        topology.board_spans() ? shape.stage : BoardShape::for_ranks(topology.largest_node, 256 * 1024).stage;
+    topology.largest_element = stage / 4;
+  }
+  return topology;
+}
+
+/// Of the board on this rank's node.
+BoardMethods board_methods_of(const Fabric& fabric, const Topology& topology) {
+  if (!topology.board) return {};
+  if (topology.board_spans()) return BoardMethods(topology, *fabric.profile);
+  const BoardShape& shape = fabric.board->shape();
+  return {line_costs(*fabric.profile, shape.ranks, shape.caches), shape.wide, fabric.shares_memory};
+}
+
+Selection selection_of(const Fabric& fabric, const NodeMap& nodes) {
+  const Topology topology = topology_of(fabric, nodes);
+  return {topology, board_methods_of(fabric, topology), fabric.profile};
+}
+
 }  // namespace
 
 Engine::Engine(Fabric fabric)
     : Comm(fabric.rank, fabric.size), fabric_(completed(std::move(fabric))), nodes_(fabric_.node_of),
-      spans_(fabric_.board != nullptr && nodes_.count() == 1), board_faults_(fabric_.board.get()),
-      health_(rank_, size_, fabric_.patience,
-              {fabric_.board != nullptr ? &board_faults_ : nullptr, spans_, fabric_.faults.get(),
-               fabric_.departures.get()}),
+      selection_(selection_of(fabric_, nodes_)), spans_(selection_.topology().board_spans()),
+      board_faults_(fabric_.board.get()), health_(rank_, size_, fabric_.patience,
+                                                  {fabric_.board != nullptr ? &board_faults_ : nullptr, spans_,
+                                                   fabric_.faults.get(), fabric_.departures.get()}),
       in_flight_(health_, rank_, size_, fabric_.timing.blocks), exceptions_(std::uncaught_exceptions()) {
-  topology_.ranks = size_;
-  topology_.nodes = nodes_.count();
-  topology_.board = fabric_.board != nullptr;
-  topology_.shares_memory = fabric_.shares_memory;
-  topology_.cross_memory = spans_ && fabric_.process_memory != nullptr;
-  topology_.messages = fabric_.messages != nullptr;
-  topology_.native = fabric_.native != nullptr;
-  topology_.ordered = nodes_.ordered();
-  topology_.largest_node = nodes_.largest();
-  topology_.smallest_node = nodes_.smallest();
-  if (fabric_.board != nullptr && !fabric_.shares_memory) {  // of several boards the least that any has
-    const auto stage =
-        spans_ ? fabric_.board->shape().stage : BoardShape::for_ranks(topology_.largest_node, 256 * 1024).stage;
-    topology_.largest_element = stage / 4;
-  }
   health_.skip_to(fabric_.calls_before);
   if (fabric_.board != nullptr && fabric_.calls_before != 0) fabric_.board->skip_to(fabric_.calls_before);
-  force({});
-  if (fabric_.board != nullptr) {
-    const BoardShape& shape = fabric_.board->shape();
-    topology_.wide = shape.wide;
-    if (spans_) topology_.caches = shape.caches;
-    methods_ = spans_ ? BoardMethods(topology_, *fabric_.profile)
-                      : BoardMethods(line_costs(*fabric_.profile, shape.ranks, shape.caches), shape.wide,
-                                     fabric_.shares_memory);
-    fabric_.board->arrange(methods_.groups());
-  }
+  if (fabric_.board != nullptr) fabric_.board->arrange(selection_.board_methods().groups());
   if (fabric_.board != nullptr && !spans_) {
     const std::vector<int> here = nodes_.members(nodes_.node_of(rank_));
     fabric_.board->name_ranks(here);
@@ -163,40 +176,12 @@ void Engine::answer(bool leaves) {
   if (const std::string found = compare_calls(0, leaves); !found.empty()) health_.retire(found);
 }
 
-void Engine::force(std::optional<Choice> choice) {
-  forced_ = std::move(choice);
-  by_table_ = spans_ && size_ > 1 && !forced_;
-}
-
 /// A forced method runs as it is, or not at all.
-void Engine::check_forced(const Call& call, bool started) {
-  std::string why = objection(*forced_, query_of(call), topology_, methods_);
-  if (call.uneven() && forced_->method != uneven_method(call, topology_) && size_ > 1)
-    why = "blocks of different lengths go another way";
-  if (why.empty() && started && forced_->method == Method::native) why = "it cannot be started";
-  if (!why.empty()) refuse(fmt::format("{} by {}: {}", to_string(call.kind), to_string(forced_->method), why));
-}
-
-/// own: the library's collective is left out, as it cannot be started.
-Choice Engine::choose(const Call& call, bool own) {
-  if (forced_) return {forced_->method, forced_->nanoseconds, forced_->parts, {}};
-  if (call.uneven()) return {uneven_method(call, topology_), 0, 1, {}};
-  if (spans_) {
-    const Query query = query_of(call);
-    const auto method = call.op.in_order ? in_order_method(call)
-                        : own            ? methods_.own(query.kind, query.bytes, query.element)
-                                         : methods_.of(query.kind, query.bytes, query.element);
-    if (method) return {*method, 0, 1, {}};
-  }
-  const PlanCache::ChoiceKey key{call.kind, call.bytes(), call.element, call.op.commutative, own};
-  if (const auto found = plans_.choices.find(key); found != plans_.choices.end()) return found->second;
-  if (plans_.choices.size() >= PlanCache::kMost) plans_.choices.clear();
-  const auto list = choices_for(call);
-  const auto chosen = std::find_if(list.begin(), list.end(),
-                                   [own](const Choice& each) { return !own || each.method != Method::native; });
-  Choice choice = chosen != list.end() ? *chosen : Choice{};
-  choice.why.clear();  // its words would be copied from task to task
-  return plans_.choices.emplace(key, std::move(choice)).first->second;
+void Engine::check_forced(const Call& call, Among among) {
+  if (!selection_.forced()) return;
+  const std::string why = selection_.objection(call, among);
+  const auto method = to_string(selection_.choose(call, among).method);
+  if (!why.empty()) refuse(fmt::format("{} by {}: {}", to_string(call.kind), method, why));
 }
 
 void Engine::forget_methods() {
@@ -219,14 +204,14 @@ Task Engine::on_board(Call call, Method method) {
     case Method::cross_memory: return cross_memory(board, *fabric_.process_memory, call);
     default:
       if (!call.exchanges()) return staged(board, call);
-      return staged_exchange(board, topology_.cross_memory ? fabric_.process_memory.get() : nullptr, call);
+      return staged_exchange(board, topology().cross_memory ? fabric_.process_memory.get() : nullptr, call);
   }
 }
 
 /// On a board that does not span all ranks; elements fit it, or two levels were no choice.
 Task Engine::inside_node(Call call) {
   const Query query = query_of(call);
-  return on_board(call, *methods_.own(query.kind, query.bytes, query.element));
+  return on_board(call, *selection_.board_methods().ours(query.kind, query.bytes, query.element));
 }
 
 Task Engine::task_of(Call call, Choice choice, std::uint32_t tag) {
@@ -330,9 +315,10 @@ Request Engine::begin_small(const Call& call, int turns) {
 
 Request Engine::begin_at_once(const Call& call, int turns) {
   check_usable();
-  if (!by_table_ || !call.plain() || call.op.in_order || !in_range(call, rank_, size_) || !in_flight_.none())
+  if (!selection_.by_table() || !call.plain() || call.op.in_order || !in_range(call, rank_, size_) ||
+      !in_flight_.none())
     return begin(call, nullptr);
-  switch (methods_.own(call.kind, call.bytes(), call.element).value_or(Method::native)) {
+  switch (selection_.board_methods().ours(call.kind, call.bytes(), call.element).value_or(Method::native)) {
     case Method::slots: return begin_small<SlotCall>(call, turns);
     case Method::relay: return begin_small<Relay>(call, turns);
     case Method::grouped_fold: return begin_small<GroupedFold>(call, turns);

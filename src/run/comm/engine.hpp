@@ -13,7 +13,7 @@
 #include "run/board/board.hpp"
 #include "run/call/aligned_buffer.hpp"
 #include "run/call/exchanged.hpp"
-#include "run/choose/board_methods.hpp"
+#include "run/choose/selection.hpp"
 #include "run/comm/board_faults.hpp"
 #include "run/comm/fabric.hpp"
 #include "run/comm/in_flight.hpp"
@@ -54,8 +54,8 @@ class alignas(2 * kLine) Engine final : public Comm {
   Request launch(const std::function<Task(Group)>& make, std::shared_ptr<const void> kept);
   Request begin_at_once(const Call& call, int turns);
   void run_sum(const plan::SumPlan& plan, const void* mine, std::size_t count, void* total, const RunOfOperands& how);
-  void force(std::optional<Choice> choice);
-  const BoardMethods& methods() const { return methods_; }  ///< how calls run on the board
+  void force(std::optional<Choice> choice) { selection_.force(std::move(choice)); }
+  const Selection& selection() const { return selection_; }
   void answer(bool leaves);
   void set_timeout(double seconds) { health_.limit(seconds); }
   void rest() { health_.rest(); }
@@ -88,8 +88,7 @@ class alignas(2 * kLine) Engine final : public Comm {
   friend class Comm;
   friend void run_again(Comm& comm, const Call& call);
 
-  Choice choose(const Call& call, bool own = false);
-  void check_forced(const Call& call, bool started);
+  void check_forced(const Call& call, Among among);
 
   // --- blocking calls
   void dispatch(const Call& call);
@@ -107,8 +106,6 @@ class alignas(2 * kLine) Engine final : public Comm {
   void play_to_end(std::uint64_t number, const Program& program, const Group& group, Buffers buffers,
                    const Operator& op, Scratch& scratch);
   void run_native(const Call& call);
-  bool must_gather(const Call& call) const;
-  std::optional<Method> in_order_method(const Call& call) const;
   void run_gathered(const Call& call);
 
   // --- calls in flight
@@ -147,8 +144,7 @@ class alignas(2 * kLine) Engine final : public Comm {
   std::shared_ptr<const Program> program_for(const Group& group, const Call& call, const Choice& choice);
   struct Between;
   Between between_nodes(const Call& call, std::uint32_t tag);
-  Choice choose_between(const Call& call);
-  Machine machine() const { return {message_level(topology_, *fabric_.profile), *fabric_.profile, topology_.nodes}; }
+  Machine machine() const { return {message_level(topology(), profile()), profile(), topology().nodes}; }
   std::shared_ptr<const Program> blocks_between(const Between& between, const Call& outer,
                                                 const std::vector<std::size_t>& offsets);
   Task by_lanes(Call call, std::int64_t lanes, std::uint32_t tag);
@@ -162,16 +158,13 @@ class alignas(2 * kLine) Engine final : public Comm {
 
   Fabric fabric_;
   NodeMap nodes_;
-  Topology topology_;
-  bool spans_;                     ///< the board spans all ranks
-  bool by_table_;                  ///< it does, there are several, and nothing is forced
+  Selection selection_;
+  const bool spans_;  ///< a board spans all ranks
   std::uint32_t methods_run_ = 0;  ///< a bit for each, apart from those of the board
-  BoardMethods methods_;           ///< of the board
   BoardFaults board_faults_;
   Health health_;
   InFlight in_flight_;
   int exceptions_;  ///< on their way when this was made
-  std::optional<Choice> forced_;
   PlanCache plans_;
 };
 

@@ -47,15 +47,17 @@ Request start_sum(Comm& comm, const plan::SumPlan& plan, const void* mine, std::
 }
 
 PlanCache::PlacedSum& Engine::planned_sum(const plan::SumPlan& plan, std::size_t element) {
-  if (plans_.sums.size() >= PlanCache::kMost) plans_.sums.clear();
-  PlanCache::PlacedSum& known = plans_.sums[{&plan, element}];
-  if (known.program != nullptr && known.plan.lock().get() == &plan) return known;
-  const LocalForm form = plan.local({rank_});
-  known = {plan.weak_from_this(),
-           static_cast<std::size_t>(form.operands),
-           std::make_shared<const Program>(sum_program(form, element)),
-           {}};
-  known.scratch.fit(*known.program);
+  const auto make = [&] {
+    const LocalForm form = plan.local({rank_});
+    PlanCache::PlacedSum made{plan.weak_from_this(),
+                              static_cast<std::size_t>(form.operands),
+                              std::make_shared<const Program>(sum_program(form, element)),
+                              {}};
+    made.scratch.fit(*made.program);
+    return made;
+  };
+  PlanCache::PlacedSum& known = plans_.sums.get({&plan, element}, make);
+  if (known.plan.lock().get() != &plan) known = make();
   return known;
 }
 

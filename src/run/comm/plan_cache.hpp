@@ -1,30 +1,20 @@
 // SPDX-License-Identifier: MIT
-// What a communicator remembers between calls: choices, programs, and calls that were made before, so that planning is
-// paid once.
+// The programs of a communicator, and calls that were made before with the memory that they need, so that planning is paid once.
 #pragma once
 
 #include <compare>
-#include <map>
 #include <memory>
-#include <tuple>
 #include <utility>
 
 #include "chasqui/plan/sum.hpp"
 #include "chasqui/run/call.hpp"
-#include "chasqui/run/choose.hpp"
+#include "run/choose/remembered.hpp"
 #include "run/messages/local_plan.hpp"
 #include "run/messages/player.hpp"
 
 namespace chasqui::run {
 
 struct PlanCache {
-  static constexpr std::size_t kMost = 512;  ///< entries of each table; then it is emptied
-
-  using ChoiceKey = std::tuple<Kind, std::size_t, std::size_t, bool, bool>;  ///< kind, bytes, element, commutative, own
-  using BetweenKey = std::tuple<Kind, std::size_t, std::size_t, bool>;       ///< kind, bytes, element, commutative
-  std::map<ChoiceKey, Choice> choices;
-  std::map<BetweenKey, Choice> between;  ///< how the leaders of nodes talk
-
   struct ProgramKey {
     Shape shape;
     Method method;
@@ -32,14 +22,12 @@ struct PlanCache {
     bool between;  ///< blocks of whole nodes
     auto operator<=>(const ProgramKey&) const = default;
   };
-  std::map<ProgramKey, std::shared_ptr<const Program>> programs;
+  Remembered<ProgramKey, std::shared_ptr<const Program>> programs;
 
   /// The program with this key, made by `make` the first time.
   template <typename Make>
   std::shared_ptr<const Program> program(const ProgramKey& key, const Make& make) {
-    if (const auto found = programs.find(key); found != programs.end()) return found->second;
-    if (programs.size() >= kMost) programs.clear();
-    return programs.emplace(key, std::make_shared<const Program>(make())).first->second;
+    return programs.get(key, [&] { return std::make_shared<const Program>(make()); });
   }
 
   /// A blocking call that was made before, with the memory that it needs.
@@ -58,7 +46,7 @@ struct PlanCache {
     std::shared_ptr<const Program> program;  ///< none: this call goes another way
     Scratch scratch;
   };
-  std::map<Repeated::Key, Repeated> repeated;
+  Remembered<Repeated::Key, Repeated> repeated;
   Repeated* latest = nullptr;  ///< the entry of the call before
 
   /// A summation that was made before. Where its plan is gone, another one may have the address.
@@ -68,7 +56,7 @@ struct PlanCache {
     std::shared_ptr<const Program> program;
     Scratch scratch;
   };
-  std::map<std::pair<const plan::SumPlan*, std::size_t>, PlacedSum> sums;  ///< by plan and bytes of an element
+  Remembered<std::pair<const plan::SumPlan*, std::size_t>, PlacedSum> sums;  ///< by plan and bytes of an element
 };
 
 }  // namespace chasqui::run

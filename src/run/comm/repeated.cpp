@@ -26,22 +26,19 @@ bool Engine::run_repeated(const Call& call) {
                           call.kind == Kind::barrier ? 0 : call.bytes(),
                           call.element};
   Group group = group_of(0);
-  Repeated* known = plans_.latest;
-  if (known == nullptr || known->key != key) {
-    if (plans_.repeated.size() >= PlanCache::kMost) plans_.repeated.clear();
-    const auto [found, fresh] = plans_.repeated.try_emplace(key);
-    known = plans_.latest = &found->second;
-    if (fresh) {
-      known->key = key;
-      const Choice choice = choose(call);
-      known->method = choice.method;
+  if (plans_.latest == nullptr || plans_.latest->key != key) {
+    plans_.latest = nullptr;  // it may be forgotten now
+    plans_.latest = &plans_.repeated.get(key, [&] {
+      const Choice choice = selection_.choose(call, Among::all);
+      Repeated fresh{key, choice.method, nullptr, {}};
       auto program = goes_by_messages(choice.method) ? program_for(group, call, choice) : nullptr;
-      if (program != nullptr && program->scratch <= Repeated::kMostScratch) {
-        known->scratch.fit(*program);
-        known->program = std::move(program);
-      }
-    }
+      if (program == nullptr || program->scratch > Repeated::kMostScratch) return fresh;
+      fresh.scratch.fit(*program);
+      fresh.program = std::move(program);
+      return fresh;
+    });
   }
+  Repeated* const known = plans_.latest;
   if (known->program == nullptr) return false;
   const std::uint64_t number = health_.next();
   note(number, signature_of(call));

@@ -69,35 +69,10 @@ Engine::Between Engine::between_nodes(const Call& call, std::uint32_t tag) {
   if (!between.leads) return between;
   between.group = group_of(tag);
   between.group.rank = between.node;
-  between.group.size = topology_.nodes;
+  between.group.size = topology().nodes;
   for (int node = 0; node < nodes_.count(); ++node) between.group.members.push_back(leader_of(node));
-  between.choice = choose_between(call);
+  between.choice = selection_.between_leaders(call);
   return between;
-}
-
-Choice Engine::choose_between(const Call& call) {
-  const bool commutative = call.op.combine == nullptr || call.op.commutative;
-  const PlanCache::BetweenKey key{call.kind, call.bytes(), call.element, commutative};
-  if (const auto found = plans_.between.find(key); found != plans_.between.end()) return found->second;
-  if (plans_.between.size() >= PlanCache::kMost) plans_.between.clear();
-  const bool blocks = call.kind == Kind::allgather || call.kind == Kind::gather || call.kind == Kind::scatter ||
-                      call.kind == Kind::reduce_scatter || call.kind == Kind::alltoall;
-  const auto largest = static_cast<std::size_t>(topology_.largest_node);
-  const Query query{call.kind,
-                    call.bytes() * (call.kind == Kind::alltoall ? largest * largest
-                                    : blocks                    ? largest
-                                                                : 1),
-                    call.element, commutative};
-  Topology flat;
-  flat.ranks = flat.nodes = topology_.nodes;
-  flat.native = false;
-  const auto list = choices(query, flat, *fabric_.profile);
-  // The blocks of nodes differ: where there are exchanges, none of them waits for others.
-  Choice choice = *std::find_if(list.begin(), list.end(), [&](const Choice& each) {
-    return !call.exchanges() || each.method != Method::windows;
-  });
-  choice.why.clear();
-  return plans_.between.emplace(key, std::move(choice)).first->second;
 }
 
 /// The blocks of whole nodes between their leaders.
@@ -164,7 +139,7 @@ Task Engine::two_level_gather(Call call, Between between) {
   const bool at_root = everywhere || rank_ == static_cast<int>(call.root);
   const auto offsets = nodes_.offsets(bytes);
   auto* out = static_cast<std::byte*>(call.out);
-  const bool in_place = at_root && topology_.ordered;
+  const bool in_place = at_root && topology().ordered;
   const AlignedBuffer scratch(!in_place && (between.leads || everywhere) ? offsets.back() : 0);
   std::byte* data = in_place ? out : scratch.data();
   std::byte* own_node = data + offsets[static_cast<std::size_t>(between.node)];
@@ -178,14 +153,14 @@ Task Engine::two_level_gather(Call call, Between between) {
   if (between.leads) {
     Call outer = call;
     outer.root = std::max(between.root, 0);
-    outer.count *= topology_.largest_node;
+    outer.count *= topology().largest_node;
     co_await play(between.group, blocks_between(between, outer, offsets), {data, data}, {});
   }
   if (everywhere && !between.alone) {
     inner.kind = Kind::broadcast;
     inner.in = nullptr;
     inner.out = data;
-    inner.count = call.count * topology_.ranks;
+    inner.count = call.count * topology().ranks;
     co_await inside_node(inner);
   }
   if (at_root && !in_place && bytes != 0) nodes_.by_ranks(data, out, bytes);
@@ -196,14 +171,14 @@ Task Engine::two_level_scatter(Call call, Between between) {
   const bool at_root = rank_ == static_cast<int>(call.root);
   const auto offsets = nodes_.offsets(bytes);
   const auto* in = static_cast<const std::byte*>(call.in);
-  const bool in_place = at_root && topology_.ordered;
+  const bool in_place = at_root && topology().ordered;
   const AlignedBuffer scratch(!in_place && between.leads ? offsets.back() : 0);
   std::byte* data = in_place ? const_cast<std::byte*>(in) : scratch.data();  // nothing arrives at the root
   if (at_root && !in_place && bytes != 0) nodes_.by_nodes(in, data, bytes);
   if (between.leads) {
     Call outer = call;
     outer.root = between.root;
-    outer.count *= topology_.largest_node;
+    outer.count *= topology().largest_node;
     co_await play(between.group, blocks_between(between, outer, offsets), {data, data}, {});
   }
   Call inner = call;
@@ -261,7 +236,7 @@ Task Engine::two_level_reduce_scatter(Call call, Between between) {
   const std::size_t bytes = call.bytes();
   const auto offsets = nodes_.offsets(bytes);
   const AlignedBuffer folded(between.leads ? offsets.back() : 0);
-  const AlignedBuffer sorted(between.leads && !topology_.ordered ? offsets.back() : 0);
+  const AlignedBuffer sorted(between.leads && !topology().ordered ? offsets.back() : 0);
   std::byte* data = folded.data();
   Call inner = call;
   inner.kind = Kind::reduce;
@@ -271,7 +246,7 @@ Task Engine::two_level_reduce_scatter(Call call, Between between) {
   if (between.alone) copy_bytes(data, call.in, offsets.back());
   else co_await inside_node(inner);
   if (between.leads) {
-    if (!topology_.ordered) {
+    if (!topology().ordered) {
       nodes_.by_nodes(folded.data(), sorted.data(), bytes);
       data = sorted.data();
     }
