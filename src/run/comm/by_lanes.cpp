@@ -4,7 +4,7 @@
 
 #include "run/board/slots.hpp"
 #include "run/choose/lane_cost.hpp"
-#include "run/comm/engine.hpp"
+#include "run/comm/tasks.hpp"
 #include "run/messages/builders.hpp"
 
 namespace chasqui::run {
@@ -18,8 +18,8 @@ Task fold_of_some(Board& board, Call call, int contributors) {
 
 }  // namespace
 
-Task Engine::by_lanes(Call call, std::int64_t lanes, std::uint32_t tag) {
-  Shape shape = shape_of(call, rank_, size_);
+Task Tasks::by_lanes(Call call, std::int64_t lanes, std::uint32_t tag) {
+  Shape shape = shape_of(call, fabric_.rank, fabric_.size);
   const auto program = plans_.program({shape, Method::two_level, lanes, false}, [&] {
     const std::vector<int> ranks = nodes_.in_order();
     const auto place = [&](int rank) {
@@ -27,25 +27,26 @@ Task Engine::by_lanes(Call call, std::int64_t lanes, std::uint32_t tag) {
     };
     shape.rank = place(shape.rank);
     shape.root = place(shape.root);
-    return in_pieces(program_on_lanes(shape, query_of(call), lanes, nodes_.sizes(), ranks, topology(), profile()),
-                     fabric_.piece);
+    return in_pieces(
+        program_on_lanes(shape, query_of(call), lanes, nodes_.sizes(), ranks, topology(), selection_.profile()),
+        fabric_.piece);
   });
   if (program->list.empty()) {
-    co_await two_level(call, tag);
+    co_await in_two_levels(*this, call, tag);
     co_return;
   }
   // Shares of different counts may have one length: the ranks of a node compare what was called before what is done for it.
   Signature called = signature_of(call);
   called.what |= Signature::kOfCommunicator;
   fabric_.board->pass_by(called);
-  const Group group = group_of(tag);
+  const Group group = all_ranks(tag);
   Scratch scratch;
   scratch.fit(*program);
-  Buffers buffers = buffers_of(call, rank_);
+  Buffers buffers = buffers_of(call, fabric_.rank);
   AlignedBuffer own;  // of a scatter in place, whose root keeps its block
   if (call.kind == Kind::scatter && call.out == nullptr) buffers.output = own.grown_to(call.bytes());
   Player player(*program, group, buffers, call.op, scratch);
-  const int place = nodes_.place_of(rank_);
+  const int place = nodes_.place_of(fabric_.rank);
   for (const BoardStep& step : program->steps) {
     co_await player;
     Call inner = call;

@@ -12,6 +12,7 @@
 #include "run/board/process_memory.hpp"
 #include "run/board/slots.hpp"
 #include "run/call/in_range.hpp"
+#include "run/comm/alone.hpp"
 #include "run/comm/engine.hpp"
 #include "run/comm/operation.hpp"
 #include "run/wait/backoff.hpp"
@@ -187,7 +188,8 @@ Request Engine::begin_checked(const Call& call, std::shared_ptr<const void> kept
   operation->uses_board =
       fabric_.board != nullptr && size_ > 1 && (run::on_board(choice.method) || choice.method == Method::two_level);
   note(operation->number, signature_of(call), operation->uses_board);
-  operation->activity.emplace(task_of(packed, choice, tag_of(operation->number, call.kind)));
+  if (size_ > 1 && !run::on_board(choice.method)) ran(choice.method);
+  operation->activity.emplace(tasks_.of(packed, choice, tag_of(operation->number, call.kind)));
   in_flight_.add(operation);
   return {this, operation};
 }

@@ -11,22 +11,10 @@
 #include "run/call/in_range.hpp"
 #include "run/comm/operation.hpp"
 #include "run/faults/departures.hpp"
-#include "run/messages/builders.hpp"
 #include "run/wait/backoff.hpp"
 
 namespace chasqui::run {
 namespace {
-
-Task alone(Call call) {
-  run_alone(call);
-  co_return;
-}
-
-template <typename State>
-Task small(Board& board, Call call) {
-  State state(board, call);
-  co_await until([&] { return state.poll(); });
-}
 
 /// A call with its state on the board, which a task can go on with.
 template <typename Small>
@@ -98,9 +86,10 @@ Selection selection_of(const Fabric& fabric, const NodeMap& nodes) {
 Engine::Engine(Fabric fabric)
     : Comm(fabric.rank, fabric.size), fabric_(completed(std::move(fabric))), nodes_(fabric_.node_of),
       selection_(selection_of(fabric_, nodes_)), spans_(selection_.topology().board_spans()),
-      board_faults_(fabric_.board.get()), health_(rank_, size_, fabric_.patience,
-                                                  {fabric_.board != nullptr ? &board_faults_ : nullptr, spans_,
-                                                   fabric_.faults.get(), fabric_.departures.get()}),
+      tasks_(fabric_, nodes_, selection_, plans_), board_faults_(fabric_.board.get()),
+      health_(rank_, size_, fabric_.patience,
+              {fabric_.board != nullptr ? &board_faults_ : nullptr, spans_, fabric_.faults.get(),
+               fabric_.departures.get()}),
       in_flight_(health_, rank_, size_, fabric_.timing.blocks), exceptions_(std::uncaught_exceptions()) {
   health_.skip_to(fabric_.calls_before);
   if (fabric_.board != nullptr && fabric_.calls_before != 0) fabric_.board->skip_to(fabric_.calls_before);
@@ -189,55 +178,6 @@ void Engine::forget_methods() {
   if (fabric_.board != nullptr) fabric_.board->forget_methods();
 }
 
-/// REQUIRES that there is no objection to the method.
-Task Engine::on_board(Call call, Method method) {
-  Board& board = *fabric_.board;
-  switch (method) {
-    case Method::slots: return small<SlotCall>(board, call);
-    case Method::relay: return small<Relay>(board, call);
-    case Method::grouped_fold:
-      if (call.op.in_order) return small<SlotCall>(board, call);
-      return small<GroupedFold>(board, call);
-    case Method::shared_fold: return small<SharedFold>(board, call);
-    case Method::exposed_fold: return small<ExposedFold>(board, call);
-    case Method::direct: return direct(board, call);
-    case Method::cross_memory: return cross_memory(board, *fabric_.process_memory, call);
-    default:
-      if (!call.exchanges()) return staged(board, call);
-      return staged_exchange(board, topology().cross_memory ? fabric_.process_memory.get() : nullptr, call);
-  }
-}
-
-/// On a board that does not span all ranks; elements fit it, or two levels were no choice.
-Task Engine::inside_node(Call call) {
-  const Query query = query_of(call);
-  return on_board(call, *selection_.board_methods().ours(query.kind, query.bytes, query.element));
-}
-
-Task Engine::task_of(Call call, Choice choice, std::uint32_t tag) {
-  if (size_ == 1) return alone(call);
-  if (run::on_board(choice.method)) return on_board(call, choice.method);
-  methods_run_ |= 1u << static_cast<unsigned>(choice.method);
-  if (choice.method == Method::two_level) return by_lanes(call, choice.parts, tag);
-  return by_messages(group_of(tag), call, choice);
-}
-
-std::shared_ptr<const Program> Engine::program_for(const Group& group, const Call& call, const Choice& choice) {
-  const Shape shape = shape_of(call, group.rank, group.size);
-  return plans_.program({shape, choice.method, choice.parts, false}, [&] {
-    return in_pieces(program_of(shape, choice.method, choice.parts, machine()), fabric_.piece);
-  });
-}
-
-Task Engine::by_messages(Group group, Call call, Choice choice) {
-  const Buffers buffers = buffers_of(call, group.rank);
-  auto program =
-      call.uneven()
-          ? std::make_shared<const Program>(in_pieces(uneven_program(call, group.rank, group.size), fabric_.piece))
-          : program_for(group, call, choice);
-  co_await play(std::move(group), std::move(program), buffers, call.op);
-}
-
 /// The same for long calls: a task, but no table, no queue.
 void Engine::run_long(const Call& call, Method method) {
   constexpr std::size_t kSettleFrom = 256 * 1024;  // bytes: shorter ones find out while they wait
@@ -245,7 +185,7 @@ void Engine::run_long(const Call& call, Method method) {
   health_.moved();
   if (call.bytes() >= kSettleFrom) fabric_.board->settle();
   try {
-    Activity activity(on_board(call, method));
+    Activity activity(tasks_.on_board(call, method));
     Backoff backoff(fabric_.board->crowded());
     for (auto resumed = activity.resumed(); !activity.poll();) {
       if (activity.resumed() != resumed) {
@@ -270,7 +210,7 @@ void Engine::run_native(const Call& call) {
   check_usable();
   const std::uint64_t number = health_.next();
   note(number, signature_of(call));
-  methods_run_ |= 1u << static_cast<unsigned>(Method::native);
+  ran(Method::native);
   try {
     fabric_.native(call);
   } catch (...) {
@@ -286,7 +226,7 @@ Request Engine::launch(const std::function<Task(Group)>& make, std::shared_ptr<c
   operation->number = health_.next();
   operation->kept = std::move(kept);
   note(operation->number, Signature::own());
-  operation->activity.emplace(make(group_of(tag_of_own(operation->number))));
+  operation->activity.emplace(make(tasks_.all_ranks(tag_of_own(operation->number))));
   in_flight_.add(operation);
   return {this, operation};
 }

@@ -11,34 +11,18 @@
 
 #include "chasqui/run/choose.hpp"
 #include "run/board/board.hpp"
-#include "run/call/aligned_buffer.hpp"
-#include "run/call/exchanged.hpp"
 #include "run/choose/selection.hpp"
 #include "run/comm/board_faults.hpp"
 #include "run/comm/fabric.hpp"
 #include "run/comm/in_flight.hpp"
-#include "run/comm/node_map.hpp"
 #include "run/comm/plan_cache.hpp"
+#include "run/comm/tasks.hpp"
 #include "run/faults/health.hpp"
-#include "run/messages/message_cost.hpp"
-#include "run/messages/transport.hpp"
-#include "run/wait/task.hpp"
 
 namespace chasqui::run {
 
 struct Operation;
 struct RunOfOperands;
-
-/// A collective of one rank: at most a copy. REQUIRES a call that is right for one rank, in a contiguous layout. An exclusive scan leaves `out` as it is.
-inline void run_alone(const Call& call) {
-  if (call.uneven()) {
-    const Gotten got = gotten_from(call, 0, 0);
-    return copy_bytes(static_cast<std::byte*>(call.out) + got.at, given_to(call, 0), got.bytes);
-  }
-  const bool moves =
-      call.kind != Kind::barrier && call.kind != Kind::broadcast && !(call.kind == Kind::scan && call.exclusive);
-  if (moves && call.in != nullptr && call.out != nullptr) copy_bytes(call.out, call.in, call.bytes());
-}
 
 /// Every Comm is one, so that a call goes straight from the one to the other. Shares no line with another rank's.
 class alignas(2 * kLine) Engine final : public Comm {
@@ -106,6 +90,7 @@ class alignas(2 * kLine) Engine final : public Comm {
   void play_to_end(std::uint64_t number, const Program& program, const Group& group, Buffers buffers,
                    const Operator& op, Scratch& scratch);
   void run_native(const Call& call);
+  void ran(Method method) { methods_run_ |= 1u << static_cast<unsigned>(method); }
   void run_gathered(const Call& call);
 
   // --- calls in flight
@@ -135,37 +120,17 @@ class alignas(2 * kLine) Engine final : public Comm {
   void note(std::uint64_t number, const Signature& call, bool on_board = false);
   void pass_by(std::uint64_t number, const Signature& call);
 
-  // --- tasks
-  Group group_of(std::uint32_t tag) const { return {fabric_.messages.get(), {}, rank_, size_, tag, fabric_.timing}; }
-  Task task_of(Call call, Choice choice, std::uint32_t tag);
-  Task on_board(Call call, Method method);
-  Task inside_node(Call call);
-  Task by_messages(Group group, Call call, Choice choice);
-  std::shared_ptr<const Program> program_for(const Group& group, const Call& call, const Choice& choice);
-  struct Between;
-  Between between_nodes(const Call& call, std::uint32_t tag);
-  Machine machine() const { return {message_level(topology(), profile()), profile(), topology().nodes}; }
-  std::shared_ptr<const Program> blocks_between(const Between& between, const Call& outer,
-                                                const std::vector<std::size_t>& offsets);
-  Task by_lanes(Call call, std::int64_t lanes, std::uint32_t tag);
-  Task two_level(Call call, std::uint32_t tag);
-  Task two_level_fold(Call call, Between between);
-  Task two_level_gather(Call call, Between between);
-  Task two_level_scatter(Call call, Between between);
-  Task two_level_scan(Call call, Between between);
-  Task two_level_all_to_all(Call call, Between between);
-  Task two_level_reduce_scatter(Call call, Between between);
-
   Fabric fabric_;
   NodeMap nodes_;
   Selection selection_;
   const bool spans_;  ///< a board spans all ranks
-  std::uint32_t methods_run_ = 0;  ///< a bit for each, apart from those of the board
+  PlanCache plans_;
+  Tasks tasks_;
   BoardFaults board_faults_;
   Health health_;
   InFlight in_flight_;
-  int exceptions_;  ///< on their way when this was made
-  PlanCache plans_;
+  int exceptions_;                 ///< on their way when this was made
+  std::uint32_t methods_run_ = 0;  ///< a bit for each, apart from those of the board
 };
 
 }  // namespace chasqui::run

@@ -71,7 +71,7 @@ void Engine::run_sum(const plan::SumPlan& plan, const void* mine, std::size_t co
   check_operands(*this, known.operands, count);
   const std::uint64_t number = health_.next();
   note(number, Signature::own());
-  play_to_end(number, *known.program, group_of(tag_of_own(number)), {mine, total}, folds(how), known.scratch);
+  play_to_end(number, *known.program, tasks_.all_ranks(tag_of_own(number)), {mine, total}, folds(how), known.scratch);
 }
 
 void run_sum(Comm& comm, const plan::SumPlan& plan, const void* mine, std::size_t count, void* total,

@@ -25,13 +25,13 @@ bool Engine::run_repeated(const Call& call) {
                           static_cast<std::int32_t>(call.root),
                           call.kind == Kind::barrier ? 0 : call.bytes(),
                           call.element};
-  Group group = group_of(0);
+  Group group = tasks_.all_ranks(0);
   if (plans_.latest == nullptr || plans_.latest->key != key) {
     plans_.latest = nullptr;  // it may be forgotten now
     plans_.latest = &plans_.repeated.get(key, [&] {
       const Choice choice = selection_.choose(call, Among::all);
       Repeated fresh{key, choice.method, nullptr, {}};
-      auto program = goes_by_messages(choice.method) ? program_for(group, call, choice) : nullptr;
+      auto program = goes_by_messages(choice.method) ? tasks_.program_for(group, call, choice) : nullptr;
       if (program == nullptr || program->scratch > Repeated::kMostScratch) return fresh;
       fresh.scratch.fit(*program);
       fresh.program = std::move(program);
@@ -42,7 +42,7 @@ bool Engine::run_repeated(const Call& call) {
   if (known->program == nullptr) return false;
   const std::uint64_t number = health_.next();
   note(number, signature_of(call));
-  methods_run_ |= 1u << static_cast<unsigned>(known->method);
+  ran(known->method);
   group.tag = tag_of(number, call.kind);
   play_to_end(number, *known->program, group, buffers_of(call, rank_), call.op, known->scratch);
   return true;

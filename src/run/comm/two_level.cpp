@@ -6,7 +6,7 @@
 
 #include "run/board/collectives.hpp"
 #include "run/call/aligned_buffer.hpp"
-#include "run/comm/engine.hpp"
+#include "run/comm/tasks.hpp"
 #include "run/messages/builders.hpp"
 
 namespace chasqui::run {
@@ -38,10 +38,8 @@ Program nodes_straight(const Shape& shape, const NodeMap& nodes, const std::vect
   return program;
 }
 
-}  // namespace
-
 /// One rank's view of the level between the nodes.
-struct Engine::Between {
+struct BetweenNodes {
   Group group;     ///< the leaders; the plan's ranks are the nodes
   Choice choice;   ///< how the leaders talk
   int node = 0;    ///< this rank's
@@ -52,63 +50,51 @@ struct Engine::Between {
 };
 
 /// Only a leader needs to know the other leaders, and how they talk: that is chosen once for calls that are alike.
-Engine::Between Engine::between_nodes(const Call& call, std::uint32_t tag) {
-  Between between;
-  between.node = nodes_.node_of(rank_);
-  if (has_root(call.kind)) between.root = nodes_.node_of(call.root);
+BetweenNodes between_nodes(Tasks& tasks, const Call& call, std::uint32_t tag) {
+  const NodeMap& nodes = tasks.nodes();
+  const int me = tasks.rank();
+  BetweenNodes between;
+  between.node = nodes.node_of(me);
+  if (has_root(call.kind)) between.root = nodes.node_of(call.root);
   // The root of its node; for a scan the last, who knows the fold of its node; else the first.
   const auto leader_of = [&](int node) {
     return node == between.root      ? static_cast<int>(call.root)
-           : call.kind == Kind::scan ? nodes_.members(node).back()
-                                     : nodes_.members(node).front();
+           : call.kind == Kind::scan ? nodes.members(node).back()
+                                     : nodes.members(node).front();
   };
   const int leader = leader_of(between.node);
-  between.leader = nodes_.place_of(leader);
-  between.leads = leader == rank_;
-  between.alone = nodes_.members(between.node).size() == 1;
+  between.leader = nodes.place_of(leader);
+  between.leads = leader == me;
+  between.alone = nodes.members(between.node).size() == 1;
   if (!between.leads) return between;
-  between.group = group_of(tag);
+  between.group = tasks.all_ranks(tag);
   between.group.rank = between.node;
-  between.group.size = topology().nodes;
-  for (int node = 0; node < nodes_.count(); ++node) between.group.members.push_back(leader_of(node));
-  between.choice = selection_.between_leaders(call);
+  between.group.size = nodes.count();
+  for (int node = 0; node < nodes.count(); ++node) between.group.members.push_back(leader_of(node));
+  between.choice = tasks.selection().between_leaders(call);
   return between;
 }
 
 /// The blocks of whole nodes between their leaders.
-std::shared_ptr<const Program> Engine::blocks_between(const Between& between, const Call& outer,
-                                                      const std::vector<std::size_t>& offsets) {
+std::shared_ptr<const Program> blocks_between(Tasks& tasks, const BetweenNodes& between, const Call& outer,
+                                              const std::vector<std::size_t>& offsets) {
   const Shape shape = shape_of(outer, between.group.rank, between.group.size);
   const Choice& choice = between.choice;
-  return plans_.program({shape, choice.method, choice.parts, true}, [&] {
-    if (outer.exchanges() && choice.method == Method::messages)
-      return in_pieces(nodes_straight(shape, nodes_, offsets), fabric_.piece);
-    return in_pieces(block_program(shape, choice.method, choice.parts, machine(), offsets), fabric_.piece);
+  return tasks.program_between_nodes(shape, choice, [&] {
+    if (outer.exchanges() && choice.method == Method::messages) return nodes_straight(shape, tasks.nodes(), offsets);
+    return block_program(shape, choice.method, choice.parts, tasks.machine(), offsets);
   });
 }
 
-Task Engine::two_level(Call call, std::uint32_t tag) {
-  Between between = between_nodes(call, tag);
-  switch (call.kind) {
-    case Kind::gather:
-    case Kind::allgather: return two_level_gather(call, std::move(between));
-    case Kind::scatter: return two_level_scatter(call, std::move(between));
-    case Kind::alltoall: return two_level_all_to_all(call, std::move(between));
-    case Kind::reduce_scatter: return two_level_reduce_scatter(call, std::move(between));
-    case Kind::scan: return two_level_scan(call, std::move(between));
-    default: return two_level_fold(call, std::move(between));
-  }
-}
-
 /// broadcast, reduce, allreduce, barrier
-Task Engine::two_level_fold(Call call, Between between) {
+Task two_level_fold(Tasks& tasks, Call call, BetweenNodes between) {
   Call outer = call;
   outer.root = std::max(between.root, 0);
   Call inner = call;
   inner.root = between.leader;
   if (call.kind == Kind::broadcast) {
-    if (between.leads) co_await by_messages(between.group, outer, between.choice);
-    if (!between.alone) co_await inside_node(inner);
+    if (between.leads) co_await tasks.by_messages(between.group, outer, between.choice);
+    if (!between.alone) co_await tasks.inside_node(inner);
     co_return;
   }
   inner.kind = Kind::reduce;
@@ -120,94 +106,95 @@ Task Engine::two_level_fold(Call call, Between between) {
     inner.out = scratch.data();
     if (inner.in == nullptr) inner.in = call.out;
   }
-  if (!between.alone) co_await inside_node(inner);
+  if (!between.alone) co_await tasks.inside_node(inner);
   if (between.leads) {
     if (!between.alone) outer.in = inner.out;
     if (spare) outer.out = inner.out;
-    co_await by_messages(between.group, outer, between.choice);
+    co_await tasks.by_messages(between.group, outer, between.choice);
   }
   if (call.kind == Kind::reduce || between.alone) co_return;
   inner.kind = Kind::broadcast;
   inner.in = nullptr;
-  co_await inside_node(inner);
+  co_await tasks.inside_node(inner);
 }
 
 /// gather, allgather
-Task Engine::two_level_gather(Call call, Between between) {
+Task two_level_gather(Tasks& tasks, Call call, BetweenNodes between) {
   const std::size_t bytes = call.bytes();
   const bool everywhere = call.kind == Kind::allgather;
-  const bool at_root = everywhere || rank_ == static_cast<int>(call.root);
-  const auto offsets = nodes_.offsets(bytes);
+  const bool at_root = everywhere || tasks.rank() == static_cast<int>(call.root);
+  const auto offsets = tasks.nodes().offsets(bytes);
   auto* out = static_cast<std::byte*>(call.out);
-  const bool in_place = at_root && topology().ordered;
+  const bool in_place = at_root && tasks.topology().ordered;
   const AlignedBuffer scratch(!in_place && (between.leads || everywhere) ? offsets.back() : 0);
   std::byte* data = in_place ? out : scratch.data();
   std::byte* own_node = data + offsets[static_cast<std::size_t>(between.node)];
   Call inner = call;
   inner.kind = Kind::gather;
   inner.root = between.leader;
-  if (call.in == nullptr && out != nullptr) inner.in = out + static_cast<std::size_t>(rank_) * bytes;
+  if (call.in == nullptr && out != nullptr) inner.in = out + static_cast<std::size_t>(tasks.rank()) * bytes;
   inner.out = between.leads ? own_node : nullptr;
   if (between.alone) copy_bytes(own_node, inner.in, bytes);
-  else co_await inside_node(inner);
+  else co_await tasks.inside_node(inner);
   if (between.leads) {
     Call outer = call;
     outer.root = std::max(between.root, 0);
-    outer.count *= topology().largest_node;
-    co_await play(between.group, blocks_between(between, outer, offsets), {data, data}, {});
+    outer.count *= tasks.topology().largest_node;
+    co_await play(between.group, blocks_between(tasks, between, outer, offsets), {data, data}, {});
   }
   if (everywhere && !between.alone) {
     inner.kind = Kind::broadcast;
     inner.in = nullptr;
     inner.out = data;
-    inner.count = call.count * topology().ranks;
-    co_await inside_node(inner);
+    inner.count = call.count * tasks.topology().ranks;
+    co_await tasks.inside_node(inner);
   }
-  if (at_root && !in_place && bytes != 0) nodes_.by_ranks(data, out, bytes);
+  if (at_root && !in_place && bytes != 0) tasks.nodes().by_ranks(data, out, bytes);
 }
 
-Task Engine::two_level_scatter(Call call, Between between) {
+Task two_level_scatter(Tasks& tasks, Call call, BetweenNodes between) {
   const std::size_t bytes = call.bytes();
-  const bool at_root = rank_ == static_cast<int>(call.root);
-  const auto offsets = nodes_.offsets(bytes);
+  const bool at_root = tasks.rank() == static_cast<int>(call.root);
+  const auto offsets = tasks.nodes().offsets(bytes);
   const auto* in = static_cast<const std::byte*>(call.in);
-  const bool in_place = at_root && topology().ordered;
+  const bool in_place = at_root && tasks.topology().ordered;
   const AlignedBuffer scratch(!in_place && between.leads ? offsets.back() : 0);
   std::byte* data = in_place ? const_cast<std::byte*>(in) : scratch.data();  // nothing arrives at the root
-  if (at_root && !in_place && bytes != 0) nodes_.by_nodes(in, data, bytes);
+  if (at_root && !in_place && bytes != 0) tasks.nodes().by_nodes(in, data, bytes);
   if (between.leads) {
     Call outer = call;
     outer.root = between.root;
-    outer.count *= topology().largest_node;
-    co_await play(between.group, blocks_between(between, outer, offsets), {data, data}, {});
+    outer.count *= tasks.topology().largest_node;
+    co_await play(between.group, blocks_between(tasks, between, outer, offsets), {data, data}, {});
   }
   Call inner = call;
   inner.root = between.leader;
   inner.in = between.leads ? data + offsets[static_cast<std::size_t>(between.node)] : nullptr;
-  if (!between.alone) co_await inside_node(inner);
+  if (!between.alone) co_await tasks.inside_node(inner);
   else if (call.out != nullptr) copy_bytes(call.out, inner.in, bytes);
 }
 
 /// Leaders collect what their node gives, one message a pair of nodes, and hand out what it gets. Blocks of two nodes travel
 /// by receiver, then by sender.
-Task Engine::two_level_all_to_all(Call call, Between between) {
+Task two_level_all_to_all(Tasks& tasks, Call call, BetweenNodes between) {
   const std::size_t bytes = call.bytes();
-  const std::vector<int>& members = nodes_.members(between.node);
-  const std::size_t row = bytes * static_cast<std::size_t>(size_), all = between.leads ? row * members.size() : 0;
-  const auto offsets = nodes_.offsets(bytes);
+  const std::vector<int>& members = tasks.nodes().members(between.node);
+  const std::size_t row = bytes * static_cast<std::size_t>(tasks.topology().ranks),
+                    all = between.leads ? row * members.size() : 0;
+  const auto offsets = tasks.nodes().offsets(bytes);
   const AlignedBuffer rows(all), given(all), gotten(all);
   Call inner = call;
   inner.kind = Kind::gather;
   inner.root = between.leader;
-  inner.count = call.count * size_;
+  inner.count = call.count * tasks.topology().ranks;
   inner.out = between.leads ? rows.data() : nullptr;
   if (between.alone) copy_bytes(rows.data(), call.in, row);
-  else co_await inside_node(inner);
+  else co_await tasks.inside_node(inner);
   if (between.leads) {
     // Calls copy(in rows, in blocks of nodes) for each block of each member and rank elsewhere.
     const auto each_block = [&](bool by_receiver, const auto& copy) {
-      for (int node = 0; node < nodes_.count(); ++node) {
-        const auto& others = nodes_.members(node);
+      for (int node = 0; node < tasks.nodes().count(); ++node) {
+        const auto& others = tasks.nodes().members(node);
         for (std::size_t i = 0; i < members.size(); ++i) {
           for (std::size_t k = 0; k < others.size(); ++k) {
             const std::size_t place = by_receiver ? k * members.size() + i : i * others.size() + k;
@@ -219,8 +206,7 @@ Task Engine::two_level_all_to_all(Call call, Between between) {
     };
     each_block(true,
                [&](std::size_t from, std::size_t to) { copy_bytes(given.data() + to, rows.data() + from, bytes); });
-    between.choice.method = Method::messages;
-    co_await play(between.group, blocks_between(between, call, offsets), {given.data(), gotten.data()}, {});
+    co_await play(between.group, blocks_between(tasks, between, call, offsets), {given.data(), gotten.data()}, {});
     each_block(false,
                [&](std::size_t to, std::size_t from) { copy_bytes(rows.data() + to, gotten.data() + from, bytes); });
   }
@@ -228,53 +214,53 @@ Task Engine::two_level_all_to_all(Call call, Between between) {
   inner.in = between.leads ? rows.data() : nullptr;
   inner.out = call.out;
   if (between.alone) copy_bytes(call.out, rows.data(), row);
-  else co_await inside_node(inner);
+  else co_await tasks.inside_node(inner);
 }
 
 /// Leaders have the folds of their nodes, exchange them by nodes, and hand out what their node gets.
-Task Engine::two_level_reduce_scatter(Call call, Between between) {
+Task two_level_reduce_scatter(Tasks& tasks, Call call, BetweenNodes between) {
   const std::size_t bytes = call.bytes();
-  const auto offsets = nodes_.offsets(bytes);
+  const auto offsets = tasks.nodes().offsets(bytes);
   const AlignedBuffer folded(between.leads ? offsets.back() : 0);
-  const AlignedBuffer sorted(between.leads && !topology().ordered ? offsets.back() : 0);
+  const AlignedBuffer sorted(between.leads && !tasks.topology().ordered ? offsets.back() : 0);
   std::byte* data = folded.data();
   Call inner = call;
   inner.kind = Kind::reduce;
   inner.root = between.leader;
-  inner.count = call.count * size_;
+  inner.count = call.count * tasks.topology().ranks;
   inner.out = between.leads ? data : nullptr;
   if (between.alone) copy_bytes(data, call.in, offsets.back());
-  else co_await inside_node(inner);
+  else co_await tasks.inside_node(inner);
   if (between.leads) {
-    if (!topology().ordered) {
-      nodes_.by_nodes(folded.data(), sorted.data(), bytes);
+    if (!tasks.topology().ordered) {
+      tasks.nodes().by_nodes(folded.data(), sorted.data(), bytes);
       data = sorted.data();
     }
-    co_await play(between.group, blocks_between(between, call, offsets), {data, data}, call.op);
+    co_await play(between.group, blocks_between(tasks, between, call, offsets), {data, data}, call.op);
   }
   inner.kind = Kind::scatter;
   inner.count = call.count;
   inner.in = between.leads ? data + offsets[static_cast<std::size_t>(between.node)] : nullptr;
   inner.out = call.out;
   if (between.alone) copy_bytes(call.out, inner.in, bytes);
-  else co_await inside_node(inner);
+  else co_await tasks.inside_node(inner);
 }
 
 /// The folds of the ranks before this one: those of its node through the board, those of earlier nodes from its leader.
 /// REQUIRES nodes that are intervals of ranks.
-Task Engine::two_level_scan(Call call, Between between) {
+Task two_level_scan(Tasks& tasks, Call call, BetweenNodes between) {
   const std::size_t bytes = call.bytes();
   const auto count = static_cast<std::size_t>(call.count);
   const void* own = call.in != nullptr ? call.in : call.out;
   const AlignedBuffer before_memory(bytes), total_memory(bytes), earlier_memory(bytes);
   std::byte* before = before_memory.data();  // of this node, unless this rank is its first
-  const bool first = nodes_.members(between.node).front() == rank_;
+  const bool first = tasks.nodes().members(between.node).front() == tasks.rank();
   if (!between.alone) {
     Call inner = call;
     inner.in = own;
     inner.out = before;
     inner.exclusive = true;
-    co_await inside_node(inner);
+    co_await tasks.inside_node(inner);
   }
   std::byte* earlier = earlier_memory.data();  // of all nodes before this one, unless it is the first
   if (between.leads) {
@@ -285,7 +271,7 @@ Task Engine::two_level_scan(Call call, Between between) {
     outer.in = total;
     outer.out = earlier;
     outer.exclusive = true;
-    co_await by_messages(between.group, outer, between.choice);
+    co_await tasks.by_messages(between.group, outer, between.choice);
   }
   if (between.node > 0 && !between.alone) {
     Call inner = call;
@@ -293,7 +279,7 @@ Task Engine::two_level_scan(Call call, Between between) {
     inner.root = between.leader;
     inner.in = nullptr;
     inner.out = earlier;
-    co_await inside_node(inner);
+    co_await tasks.inside_node(inner);
   }
   if (bytes == 0) co_return;
   const std::byte* fold = nullptr;  // of everybody before this rank
@@ -306,6 +292,21 @@ Task Engine::two_level_scan(Call call, Between between) {
     call.op(fold, own, call.out, count);
   } else {
     copy_bytes(call.out, own, bytes);
+  }
+}
+
+}  // namespace
+
+Task in_two_levels(Tasks& tasks, Call call, std::uint32_t tag) {
+  BetweenNodes between = between_nodes(tasks, call, tag);
+  switch (call.kind) {
+    case Kind::gather:
+    case Kind::allgather: return two_level_gather(tasks, call, std::move(between));
+    case Kind::scatter: return two_level_scatter(tasks, call, std::move(between));
+    case Kind::alltoall: return two_level_all_to_all(tasks, call, std::move(between));
+    case Kind::reduce_scatter: return two_level_reduce_scatter(tasks, call, std::move(between));
+    case Kind::scan: return two_level_scan(tasks, call, std::move(between));
+    default: return two_level_fold(tasks, call, std::move(between));
   }
 }
 
