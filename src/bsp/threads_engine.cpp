@@ -240,7 +240,7 @@ class ThreadEndpoint final : public Endpoint {
     board.publish(me, &shown, sizeof shown);
     const std::int32_t members = group.info.members.count;
     if (members > 2) {  // between two a look that comes too early costs less than a pause
-      board.look_at_all().wait();
+      board.looks().all.wait();
       for (std::int32_t slot = 0; slot < members; ++slot) board.fetch(slot, run::Place::first);
     }
     // First the numbers alone, as a barrier does: so all lines that are still on their way travel at the same time.
@@ -255,7 +255,7 @@ class ThreadEndpoint final : public Endpoint {
     Seen seen;
     for (std::int32_t slot = 0; slot < members; ++slot) seen.add(slot == me ? shown : at(slot), shown.step);
     take(group, me, seen, at, in);
-    board.look_at_all().learn(in_vain);
+    board.looks().all.learn(in_vain);
     board.everybody_began();
     board.finish();
     return seen;

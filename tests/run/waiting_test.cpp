@@ -15,6 +15,7 @@
 #include "chasqui/base/clock.hpp"
 #include "run/wait/backoff.hpp"
 #include "run/wait/cores.hpp"
+#include "run/wait/first_look.hpp"
 
 namespace chasqui::run {
 namespace {

@@ -6,10 +6,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "chasqui/base/clock.hpp"
 #include "chasqui/base/error.hpp"
 #include "run/wait/backoff.hpp"
-#include "run/wait/cores.hpp"
 
 namespace chasqui::run {
 namespace {
@@ -49,9 +47,7 @@ std::size_t BoardShape::bytes() const {
 }
 
 Board::Board(void* memory, const BoardShape& shape, int rank, int cores)
-    : shape_(shape), rank_(rank), crowded_(shape.ranks > cores), look_at_all_(crowded_ ? 0 : 10, 100),
-      look_at_root_(crowded_ ? 0 : 4, 40), look_at_group_(crowded_ ? 0 : 5, 50), look_at_results_(crowded_ ? 0 : 6, 60),
-      look_at_shares_(crowded_ ? 0 : 20, 200), look_at_given_(0, 100) {
+    : shape_(shape), rank_(rank), crowded_(shape.ranks > cores), looks_(crowded_) {
   CHASQUI_CHECK(rank >= 0 && rank < shape.ranks, "rank={} ranks={}", rank, shape.ranks);
   CHASQUI_CHECK(reinterpret_cast<std::uintptr_t>(memory) % kLine == 0, "memory={}", memory);
   CHASQUI_CHECK(shape.stage % kLine == 0 && shape.stage > 0, "stage={}", shape.stage);
@@ -76,6 +72,7 @@ Board::Board(void* memory, const BoardShape& shape, int rank, int cores)
   wide_ = at;
   at += kSlotRing * n * wide_stride();
   auto* const stages = reinterpret_cast<std::byte*>(round_up(reinterpret_cast<std::uintptr_t>(at), 4096));
+  core_ = OwnCore(counters_, shape.ranks, rank);
   done_ = Reached(counters_, &Counters::done, shape.ranks, rank);
   stages_ = Stages(stages, shape.stage_room(), counters_, shape.ranks, rank);
 }
@@ -180,30 +177,6 @@ void Board::withdraw() {
     }
   }
   exposed_ = 0;
-}
-
-/// Who has moved lately does not move again: where other programs want the cores too that is of no use, and the kernel's business.
-void Board::look_at_cores() {
-  constexpr long kShortest = 1'000'000, kLongest = 1'000'000'000;  // nanoseconds
-  const int core = sched_getcpu();
-  const auto here = static_cast<std::uint64_t>(core) + 1;
-  if (core < 0) return;
-  if (own_->core.load(std::memory_order_relaxed) != here) own_->core.store(here, std::memory_order_relaxed);
-  bool shared = false;
-  for (int r = 0; r < rank_ && !shared; ++r) shared = counters_[r].core.load(std::memory_order_relaxed) == here;
-  if (!shared) return;
-  const long now = clock_nanoseconds();
-  if (now - moved_ < stays_) return;
-  stays_ = now - moved_ < 10 * stays_ ? std::min(2 * stays_, kLongest) : kShortest;
-  moved_ = now;
-  Cores taken;
-  for (int r = 0; r < shape_.ranks; ++r) {
-    const std::uint64_t theirs = counters_[r].core.load(std::memory_order_relaxed);
-    if (theirs != 0 && theirs <= 64 * taken.mask.size())
-      taken.mask[(theirs - 1) / 64] |= std::uint64_t{1} << (theirs - 1) % 64;
-  }
-  if (move_off(taken, rank_))
-    own_->core.store(static_cast<std::uint64_t>(sched_getcpu()) + 1, std::memory_order_relaxed);
 }
 
 void Board::change_to(const Signature& call) {

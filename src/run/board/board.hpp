@@ -62,10 +62,11 @@
 #include "chasqui/run/operator.hpp"
 #include "run/board/copy.hpp"
 #include "run/board/counters.hpp"
+#include "run/board/first_looks.hpp"
+#include "run/board/own_core.hpp"
 #include "run/board/shape.hpp"
 #include "run/board/stages.hpp"
 #include "run/faults/call_history.hpp"
-#include "run/wait/backoff.hpp"
 
 namespace chasqui::run {
 
@@ -243,13 +244,7 @@ class alignas(2 * kLine) Board {
   Stages& stages() { return stages_; }  ///< for long data, in rounds
   const Stages& stages() const { return stages_; }
 
-  /// When to look first at the lines of everybody, or at a root's. Never long: who waits in vain loses little.
-  FirstLook& look_at_all() { return look_at_all_; }
-  FirstLook& look_at_root() { return look_at_root_; }        ///< the same for the line of a root
-  FirstLook& look_at_group() { return look_at_group_; }      ///< the same for the lines of a group, by who folds them
-  FirstLook& look_at_results() { return look_at_results_; }  ///< the same for what the groups have folded
-  FirstLook& look_at_shares() { return look_at_shares_; }    ///< the same for what others have folded of longer data
-  FirstLook& look_at_given() { return look_at_given_; }  ///< for what all give to one who folds or collects it: no wait
+  FirstLooks& looks() { return looks_; }
 
   bool all_finished() {
     return slowest_ >= sequence_ || refresh_slowest(sequence_) >= sequence_;
@@ -271,10 +266,9 @@ class alignas(2 * kLine) Board {
   void withdraw();  ///< nobody uses this rank's buffers after this; waits for those who have begun
 
   // --- cores
-  /// This rank runs on a core of its own, if it can: where a rank before it was seen on the same one it moves to one where none was.
-  /// The kernel puts ranks that wake up together on one core, and takes milliseconds to find another.
+  /// This rank runs on a core of its own, if it can.
   void settle() {
-    if (!crowded_ && shape_.ranks > 1) look_at_cores();
+    if (!crowded_ && shape_.ranks > 1) core_.settle();
   }
 
   // --- ranks that end
@@ -337,7 +331,6 @@ class alignas(2 * kLine) Board {
     return more_ + (before + static_cast<std::uint64_t>(slot)) * further_ +
            (static_cast<std::size_t>(place) - static_cast<std::size_t>(Place::further));
   }
-  void look_at_cores();
   void change_to(const Signature& call);
   std::size_t publish_more(int slot, const void* data, std::size_t bytes);
   void read_more(int slot, void* data, std::size_t bytes) const;
@@ -372,12 +365,7 @@ class alignas(2 * kLine) Board {
   std::size_t owned_wide_ = 0;          ///< bytes published wide lately
   std::uint64_t more_lines_ = 0;        ///< places besides the first that were published lately: a bit each
   std::uint64_t more_lines_until_ = 0;  ///< and how long that counts as lately
-  FirstLook look_at_all_;
-  FirstLook look_at_root_;
-  FirstLook look_at_group_;
-  FirstLook look_at_results_;
-  FirstLook look_at_shares_;
-  FirstLook look_at_given_;
+  FirstLooks looks_;
   std::uint64_t sequence_ = 0;
   Signature call_;             ///< the present collective
   std::uint64_t word_ = 0;     ///< of that call
@@ -386,13 +374,12 @@ class alignas(2 * kLine) Board {
   std::uint64_t slowest_ = 0;
   Reached done_;
   Stages stages_;
+  OwnCore core_;
   std::size_t refusals_ = 0;          ///< ranges of them
   std::vector<int> names_;            ///< empty: their places on the board
   mutable std::uint64_t astray_ = 0;  ///< calls that went another way, as this rank has found
   std::function<void()> look_;
   std::uint64_t exposed_ = 0;  ///< the collective in which others may use this rank's buffers
-  long moved_ = 0;             ///< when this rank last changed its core
-  long stays_ = 0;             ///< it stays there so long, at least; nanoseconds
 };
 
 }  // namespace chasqui::run

@@ -158,7 +158,7 @@ Task direct(Board& board, Call call) {
   } else {
     std::vector<Exposed> all(static_cast<std::size_t>(ranks));
     int in_vain = 0;
-    board.look_at_all().wait();
+    board.looks().all.wait();
     for (int r = 0; r < ranks; ++r) board.fetch(r, Place::first);
     Using others(board);
     for (int k = 0; k < ranks; ++k) {
@@ -180,7 +180,7 @@ Task direct(Board& board, Call call) {
       }
     }
     others.close();
-    board.look_at_all().learn(in_vain);
+    board.looks().all.learn(in_vain);
     board.everybody_began();
     if (call.kind == Kind::reduce || call.kind == Kind::allreduce) co_await fold_shares(board, call, all);
     if (call.kind == Kind::reduce_scatter) fold_block(board, call, all);

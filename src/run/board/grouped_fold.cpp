@@ -65,7 +65,7 @@ bool GroupedFold::lead() {
     part_ += groups_.smallest;
     awaited_ = Awaited(0, groups_.members, groups_.place);
   }
-  board_.look_at_group().learn(std::exchange(looks_, 0));
+  board_.looks().group.learn(std::exchange(looks_, 0));
   return true;
 }
 
@@ -80,7 +80,7 @@ bool GroupedFold::results_here() {
 
 /// The first look at what its group contributed.
 void GroupedFold::look_at_group() {
-  board_.look_at_group().wait();
+  board_.looks().group.wait();
   for (int part = part_; part < parts_; part += groups_.smallest) {
     for (int i = 0; i < groups_.members; ++i) board_.fetch(groups_.member(i), contribution(part));
   }
@@ -94,9 +94,9 @@ bool GroupedFold::poll() {
   }
   if (!lead()) return false;
   if (call_.kind != Kind::reduce || board_.rank() == static_cast<int>(call_.root)) {
-    if (looks_ == 0) board_.look_at_results().wait();
+    if (looks_ == 0) board_.looks().results.wait();
     if (!results_here()) return ++looks_, false;
-    board_.look_at_results().learn(looks_);
+    board_.looks().results.learn(looks_);
     for (int part = 0; part < parts_; ++part) take(part);
     board_.everybody_began();
   }

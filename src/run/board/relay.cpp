@@ -16,7 +16,7 @@ Relay::Relay(Board& board, const Call& call) : board_(board), call_(call) {
 bool Relay::poll() {
   const std::size_t bytes = call_.bytes();
   if (!here_) {
-    FirstLook& look = board_.look_at_root();
+    FirstLook& look = board_.looks().root;
     if (looks_ == 0) look.wait();
     if (!board_.arrived(from_, bytes)) return ++looks_, false;
     look.learn(looks_);

@@ -70,18 +70,18 @@ void SharedFold::fold_own() {
 bool SharedFold::shares_here() {
   const auto fetch = [this](int share) { fetch_share(share_at(share), end(share) - begin(share)); };
   if (looks_ == 0) {
-    board_.look_at_shares().wait();
+    board_.looks().shares.wait();
     for (int share = 0; share < shares_; ++share) {
       board_.fetch(share, Place::result);
-      if (!board_.look_at_shares().apart()) fetch(share);
+      if (!board_.looks().shares.apart()) fetch(share);
     }
   }
   const bool found = awaited_.none([&](int share) {
     if (!board_.published(share, Place::result)) return false;
-    if (looks_ > 0 || board_.look_at_shares().apart()) fetch(share);
+    if (looks_ > 0 || board_.looks().shares.apart()) fetch(share);
     return true;
   });
-  if (found) board_.look_at_shares().learn(looks_);
+  if (found) board_.looks().shares.learn(looks_);
   else ++looks_;
   return found;
 }
@@ -108,7 +108,7 @@ bool SharedFold::poll() {
       if (looks_++ == 0 && reads_) own_lines(call_.out, std::min(total_, kOwned));
       return false;
     }
-    board_.look_at_given().learn(std::exchange(looks_, 0));
+    board_.looks().given.learn(std::exchange(looks_, 0));
     fold_own();
     awaited_ = Awaited(0, shares_, board_.rank());
   }

@@ -22,14 +22,14 @@ class SlotCall {
       published_ = me != root;
       first_ = root;
       last_ = published_ ? root + 1 : root;
-      look_ = &board.look_at_root();
+      look_ = &board.looks().root;
     } else if (kind_ == Kind::scan) {
       last_ = call.exclusive ? me : me + 1;
       chains_ = me > 0 && board.ranks() > 2 && !call.exclusive && !call.op.in_order && bytes_ != 0 &&
                 (bytes_ <= kLinePayload || result_offset() + bytes_ <= board.shape().wide);
     } else if (kind_ == Kind::gather || kind_ == Kind::reduce) {
       if (me == root) last_ = board.ranks();
-      look_ = &board.look_at_given();
+      look_ = &board.looks().given;
       may_wait_ = me == root && slot_ <= kSlotPayload && contributors == 0;
     } else {
       last_ = board.ranks();
@@ -49,7 +49,7 @@ class SlotCall {
     }
     if (!all_here()) return false;
     if (last_ - first_ == board_.ranks()) board_.everybody_began();
-    else if (look_ == &board_.look_at_root() && first_ != last_) board_.began(first_);
+    else if (look_ == &board_.looks().root && first_ != last_) board_.began(first_);
     if (!published_) publish();  // everybody has begun: the row is free
     if (bytes_ != 0 && first_ != last_) take();
     board_.finish();
@@ -116,7 +116,7 @@ class SlotCall {
   /// All lines are there, and something is in them. Folds are in rank order.
   [[gnu::always_inline]] void take() {
     auto* out = static_cast<std::byte*>(call_.out);
-    if (slot_ > kSlotPayload && last_ - first_ == 1 && looks_ == 0 && !board_.look_at_root().apart())
+    if (slot_ > kSlotPayload && last_ - first_ == 1 && looks_ == 0 && !board_.looks().root.apart())
       copy().fetch_wide(first_);
     if (kind_ == Kind::alltoall || kind_ == Kind::reduce_scatter) return copy().take_blocks();
     if (combines(kind_)) {
@@ -161,10 +161,10 @@ class SlotCall {
   bool published_ = false;
   /// Of a root that collects nobody else reads the line: rather than ask how far all are, it writes it when all have come.
   bool may_wait_ = false;
-  FirstLook* look_ = &board_.look_at_all();  ///< a root that collects does not wait: nothing is gained by it
-  int looks_ = 0;                            ///< in vain
-  bool chains_ = false;                      ///< a scan that publishes its result for the next rank
-  bool prefix_ = false;                      ///< what the rank before has folded is there
+  FirstLook* look_ = &board_.looks().all;  ///< a root that collects does not wait: nothing is gained by it
+  int looks_ = 0;                          ///< in vain
+  bool chains_ = false;                    ///< a scan that publishes its result for the next rank
+  bool prefix_ = false;                    ///< what the rank before has folded is there
   Came came_;
 };
 
