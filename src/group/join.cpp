@@ -82,7 +82,7 @@ class Mourner {
       const std::uint64_t finished = board_->finished(place);
       if (!departures_->left(rank) && (spans_ || finished < board_->current()))
         departures_->die(rank, spans_ ? finished : 0);
-      board_->leave_for(place);
+      board_->buffers().leave_for(place);
     }
   }
 
@@ -143,7 +143,7 @@ std::unique_ptr<run::Comm> make_comm(Meeting& all, Meeting& host, const Members&
     progress();
     lookout->look();
   };
-  fabric.board->watch(fabric.idle);
+  fabric.board->buffers().watch(fabric.idle);
   fabric.split = [members, options](run::Comm& whole, int colour, int key) {
     return split(whole, colour, key, members, options);
   };

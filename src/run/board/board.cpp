@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "run/board/board.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <bit>
 
 #include "chasqui/base/error.hpp"
-#include "run/wait/backoff.hpp"
 
 namespace chasqui::run {
 namespace {
@@ -37,7 +34,7 @@ BoardShape BoardShape::for_threads(int ranks) { return for_ranks(ranks, kLine); 
 
 std::size_t BoardShape::zeroed() const {
   const auto n = static_cast<std::size_t>(ranks);
-  return round_up(sizeof(Board::News), 128) + n * (sizeof(Counters) + sizeof(Board::Calls)) +
+  return round_up(sizeof(NoticeWords), 128) + n * (sizeof(Counters) + sizeof(Board::Calls)) +
          (2 * slot_spacing(ranks) + further_lines(ranks)) * kSlotRing * n * sizeof(Board::Line);
 }
 
@@ -53,8 +50,8 @@ Board::Board(void* memory, const BoardShape& shape, int rank, int cores)
   CHASQUI_CHECK(shape.stage % kLine == 0 && shape.stage > 0, "stage={}", shape.stage);
   auto* at = static_cast<std::byte*>(memory);
   const auto n = static_cast<std::size_t>(shape.ranks);
-  news_ = reinterpret_cast<News*>(at);
-  at += round_up(sizeof(News), 128);
+  words_ = reinterpret_cast<NoticeWords*>(at);
+  at += round_up(sizeof(NoticeWords), 128);
   counters_ = reinterpret_cast<Counters*>(at);
   own_ = counters_ + rank;
   at += n * sizeof(Counters);
@@ -72,6 +69,8 @@ Board::Board(void* memory, const BoardShape& shape, int rank, int cores)
   wide_ = at;
   at += kSlotRing * n * wide_stride();
   auto* const stages = reinterpret_cast<std::byte*>(round_up(reinterpret_cast<std::uintptr_t>(at), 4096));
+  notice_ = Notice(words_, counters_, shape.ranks, rank);
+  buffers_ = BufferUse(&words_->withdrawn, counters_, shape.ranks, rank, crowded_);
   core_ = OwnCore(counters_, shape.ranks, rank);
   done_ = Reached(counters_, &Counters::done, shape.ranks, rank);
   stages_ = Stages(stages, shape.stage_room(), counters_, shape.ranks, rank);
@@ -143,42 +142,6 @@ void Board::arrange(const std::array<Grouping, 4>& groups) {
   }
 }
 
-void Board::report(std::uint64_t first, std::uint64_t last, const std::string& why) {
-  std::uint32_t none = 0;
-  if (!news_->state.compare_exchange_strong(none, 1)) {
-    // A wider failure: the text of the first stays, the range grows.
-    for (int i = 0; news_->state.load(std::memory_order_acquire) != 2 && i < 10'000; ++i) sched_yield();
-    std::uint64_t begin = news_->first.load();
-    while (first < begin && !news_->first.compare_exchange_weak(begin, first)) {
-    }
-    std::uint64_t end = news_->last.load();
-    while (last > end && !news_->last.compare_exchange_weak(end, last)) {
-    }
-    return;
-  }
-  news_->first.store(first);
-  news_->last.store(last);
-  news_->elsewhere.store(elsewhere(rank_) - astray_);
-  const std::size_t length = std::min(why.size(), sizeof(news_->why) - 1);
-  std::memcpy(news_->why, why.data(), length);
-  news_->why[length] = '\0';
-  news_->state.store(2, std::memory_order_release);
-}
-
-void Board::withdraw() {
-  if (exposed_ == 0) return;
-  std::uint64_t since = news_->withdrawn.load();
-  while ((since == 0 || since > exposed_) && !news_->withdrawn.compare_exchange_weak(since, exposed_)) {
-  }
-  for (int r = 0; r < shape_.ranks; ++r) {
-    Backoff backoff(crowded_);
-    while (r != rank_ && counters_[r].inside.load() == exposed_) {
-      if (backoff.pause() && look_) look_();
-    }
-  }
-  exposed_ = 0;
-}
-
 void Board::change_to(const Signature& call) {
   calls_[rank_].noted.note(sequence_, call);
   call_ = call;
@@ -211,8 +174,8 @@ std::uint64_t Board::complete() const {
 }
 
 std::uint64_t Board::astray(std::uint64_t number) const {
-  if (astray_ != 0 || !broken() || number != news_->first.load()) return astray_;
-  return std::max(elsewhere(rank_), news_->elsewhere.load()) - news_->elsewhere.load();
+  if (astray_ != 0 || !notice_.broken() || number != notice_.first()) return astray_;
+  return std::max(elsewhere(rank_), notice_.elsewhere()) - notice_.elsewhere();
 }
 
 void Board::throw_gone_elsewhere(int gone, int here) const {
@@ -241,42 +204,6 @@ void Board::disagree(int other) const {
                              fmt::format("call {} of this {}", number, names_.empty() ? "communicator" : "node")));
   }
   throw Error("ranks {} and {} have not made the same calls with the same sizes, in the same order", me, they);
-}
-
-void Board::refuse(std::uint64_t number) {
-  auto& ranges = own_->refused;
-  if (refusals_ != 0) {
-    CallRange& latest = ranges[(refusals_ - 1) % kRefusals];
-    if (latest.last.load() + 1 == number) return latest.last.store(number, std::memory_order_release);
-  }
-  CallRange& next = ranges[refusals_++ % kRefusals];
-  next.first.store(0);  // nobody takes the old beginning with the new end
-  next.last.store(number);
-  next.first.store(number, std::memory_order_release);
-}
-
-bool Board::failed(std::uint64_t number, const std::vector<std::uint64_t>& own) const {
-  if (news_->state.load(std::memory_order_acquire) == 2 && number >= news_->first.load() &&
-      number <= news_->last.load()) {
-    return true;
-  }
-  for (int r = 0; r < shape_.ranks; ++r) {
-    for (const CallRange& range : counters_[r].refused) {
-      const std::uint64_t first = range.first.load(std::memory_order_acquire);
-      if (first == 0) break;
-      const std::uint64_t last = std::min(number, range.last.load(std::memory_order_acquire));
-      if (first > last || range.first.load() != first) continue;
-      const auto low = std::lower_bound(own.begin(), own.end(), first);
-      const auto shared = static_cast<std::uint64_t>(std::upper_bound(low, own.end(), last) - low);
-      if (shared < last - first + 1) return true;
-    }
-  }
-  return false;
-}
-
-std::string Board::failure() const {
-  if (news_->state.load(std::memory_order_acquire) == 2) return news_->why;
-  return "another rank refused the arguments of a collective that this rank took part in";
 }
 
 }  // namespace chasqui::run

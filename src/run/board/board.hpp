@@ -53,16 +53,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "chasqui/model/grouping.hpp"
 #include "chasqui/run/operator.hpp"
+#include "run/board/buffer_use.hpp"
 #include "run/board/copy.hpp"
 #include "run/board/counters.hpp"
 #include "run/board/first_looks.hpp"
+#include "run/board/notice.hpp"
 #include "run/board/own_core.hpp"
 #include "run/board/shape.hpp"
 #include "run/board/stages.hpp"
@@ -250,20 +251,13 @@ class alignas(2 * kLine) Board {
     return slowest_ >= sequence_ || refresh_slowest(sequence_) >= sequence_;
   }  ///< every rank has left the present collective
 
-  // --- the memory of other ranks (threads): who fails takes its buffers back before it leaves the call
-  void expose() { exposed_ = sequence_; }  ///< from here on others may use this rank's buffers
-  void cover() { exposed_ = 0; }           ///< nobody does any more
-  /// Says that this rank uses the buffers of others, for no longer than it takes to copy or fold. False: one that had
-  /// exposed its own has withdrawn them.
-  bool enter() {
-    own_->inside.store(sequence_);
-    const std::uint64_t since = news_->withdrawn.load();  // either this sees the withdrawal or the withdrawal sees us
-    if (since == 0 || since > sequence_) return true;
-    leave();
-    return false;
+  BufferUse& buffers() { return buffers_; }  ///< of other ranks, where memory is shared
+  Notice& notice() { return notice_; }       ///< of what went wrong
+  const Notice& notice() const { return notice_; }
+  /// Collectives first .. last failed here.
+  void report(std::uint64_t first, std::uint64_t last, const std::string& why) {
+    notice_.report(first, last, why, elsewhere(rank_) - astray_);
   }
-  void leave() { own_->inside.store(0, std::memory_order_release); }  ///< the end of what enter() began
-  void withdraw();  ///< nobody uses this rank's buffers after this; waits for those who have begun
 
   // --- cores
   /// This rank runs on a core of its own, if it can.
@@ -275,23 +269,9 @@ class alignas(2 * kLine) Board {
   std::uint64_t finished(int rank) const {
     return done(rank).load(std::memory_order_acquire);
   }  ///< its last collective
-  /// The rank's process is no more: it uses nobody's buffers.
-  void leave_for(int rank) { counters_[rank].inside.store(0, std::memory_order_release); }
-  /// Called while withdraw() waits for others, who may have died meanwhile.
-  void watch(std::function<void()> look) { look_ = std::move(look); }
   /// Where it is said that a rank has ended; zeroed memory: nobody has.
   std::atomic<std::uint64_t>* ended(int rank) { return &counters_[rank].ended; }
-  std::atomic<std::uint64_t>* any_ended() { return &news_->ended; }
-
-  // --- bad news: collectives first .. last failed on some rank, and why
-  void report(std::uint64_t first, std::uint64_t last,
-              const std::string& why);  ///< collectives first .. last failed here; whoever waits will see it
-  /// This rank refused its arguments for a collective. Harmless if all ranks did.
-  void refuse(std::uint64_t number);
-  /// Did a collective up to `number` fail elsewhere, or did a rank refuse one that is not in `own`? REQUIRES own is sorted
-  bool failed(std::uint64_t number, const std::vector<std::uint64_t>& own) const;
-  bool broken() const { return news_->state.load(std::memory_order_acquire) == 2; }  ///< did any collective fail?
-  std::string failure() const;  ///< why a collective failed, as the rank said that reported it
+  std::atomic<std::uint64_t>* any_ended() { return &words_->ended; }
 
  private:
   static constexpr int kSignBits = 20;  ///< of a header: what the calls so far come to; above them the sequence number
@@ -304,15 +284,6 @@ class alignas(2 * kLine) Board {
   struct alignas(2 * kLine) Calls {  ///< of one rank; read by others only when something is wrong
     CallHistory noted;
     std::atomic<std::uint64_t> elsewhere;  ///< so many calls went another way
-  };
-  struct alignas(2 * kLine) News {
-    std::atomic<std::uint32_t> state;  ///< 0 none, 1 being written, 2 there
-    std::atomic<std::uint64_t> first;
-    std::atomic<std::uint64_t> last;
-    std::atomic<std::uint64_t> elsewhere;  ///< calls of who said so that had gone another way
-    std::atomic<std::uint64_t> withdrawn;  ///< the first collective from which a rank took its buffers back; 0: none
-    std::atomic<std::uint64_t> ended;      ///< has any rank ended?
-    char why[400];
   };
   friend struct BoardShape;
 
@@ -346,7 +317,7 @@ class alignas(2 * kLine) Board {
   BoardShape shape_;
   int rank_;
   bool crowded_;
-  News* news_;
+  NoticeWords* words_;
   Counters* counters_;
   Counters* own_;  ///< of this rank
   Calls* calls_;
@@ -374,12 +345,11 @@ class alignas(2 * kLine) Board {
   std::uint64_t slowest_ = 0;
   Reached done_;
   Stages stages_;
+  Notice notice_;
+  BufferUse buffers_;
   OwnCore core_;
-  std::size_t refusals_ = 0;          ///< ranges of them
   std::vector<int> names_;            ///< empty: their places on the board
   mutable std::uint64_t astray_ = 0;  ///< calls that went another way, as this rank has found
-  std::function<void()> look_;
-  std::uint64_t exposed_ = 0;  ///< the collective in which others may use this rank's buffers
 };
 
 }  // namespace chasqui::run

@@ -18,10 +18,10 @@ namespace {
 
 constexpr std::size_t kScratch = 512 * 1024;  ///< what a rank folds at once: all ranks' pieces stay in its cache
 
-/// Tells the others where this rank's data is: they may use it from now on, until board.cover().
+/// Tells the others where this rank's data is: they may use it from now on, until it covers them.
 Task announce(Board& board, const Exposed& mine) {
   co_await until([&] { return board.may_publish(); });
-  board.expose();
+  board.buffers().expose(board.current());
   board.publish(board.rank(), &mine, sizeof mine);
 }
 
@@ -300,7 +300,7 @@ Task cross_memory(Board& board, ProcessMemory& memory, Call call) {
   const bool at_root_only = call.kind == Kind::gather || call.kind == Kind::scatter;
   if (!at_root_only || board.rank() == static_cast<int>(call.root))
     co_await until([&] { return board.all_finished(); });
-  board.cover();
+  board.buffers().cover();
 }
 
 }  // namespace chasqui::run

@@ -102,7 +102,7 @@ Task along_ranks(Board& board, const Call& call, const Exposed& mine) {
   board.stages().advance(rounds);
   board.finish();
   if (me + 1 < board.ranks()) co_await until([&] { return board.finished(me + 1) >= board.current(); });
-  board.cover();
+  board.buffers().cover();
 }
 
 /// Any other scan: the result waits aside until nobody reads the inputs any more (they may be the outputs).
@@ -137,7 +137,7 @@ Task direct(Board& board, Call call) {
   const Exposed mine = exposed_by(call, me);
   if (!with_root || at_root) {
     co_await until([&] { return board.may_publish(); });
-    board.expose();
+    board.buffers().expose(board.current());
     board.publish(me, &mine, sizeof mine);
   }
   if (call.kind == Kind::scan && !call.exclusive && !call.op.in_order) {
@@ -192,7 +192,7 @@ Task direct(Board& board, Call call) {
   // Nobody may leave while its buffer is in use (broadcast, scatter, gather: the root's only).
   if (!with_root || at_root) {
     co_await until([&] { return board.all_finished(); });
-    board.cover();
+    board.buffers().cover();
     // In a gather only the root tells its size: whoever published something took the way of short blocks.
     for (int r = 0; call.kind == Kind::gather && r < ranks; ++r) board.published(r);
   }

@@ -100,7 +100,7 @@ Task tell_uneven(Board& board, const Call& call, bool exposes, const ShortBlocks
   mine.places.bytes = largest;
   co_await until([&] { return board.may_publish(); });
   if (blocks.holds(largest)) blocks.give();
-  if (exposes) board.expose();
+  if (exposes) board.buffers().expose(board.current());
   board.publish(board.rank(), &mine, sizeof mine);
   Awaited awaited(0, board.ranks(), board.rank());
   const auto here = [&](int r) {
@@ -244,7 +244,7 @@ Task staged_exchange(Board& board, ProcessMemory* memory, Call call) {
     co_await tell_uneven(board, call, memory != nullptr, blocks, largest, all);
     taken = blocks.holds(largest);
     reads = !taken && memory != nullptr && largest >= kLongUneven;
-    if (!reads) board.cover();
+    if (!reads) board.buffers().cover();
     if (taken) blocks.take(all);
     if (reads) {
       std::vector<Exposed> places;
@@ -259,7 +259,7 @@ Task staged_exchange(Board& board, ProcessMemory* memory, Call call) {
   board.finish();
   if (!reads) co_return;
   co_await until([&] { return board.all_finished(); });  // nobody may leave while others come for its blocks
-  board.cover();
+  board.buffers().cover();
 }
 
 }  // namespace chasqui::run

@@ -38,11 +38,11 @@ class Using {
   Using& operator=(const Using&) = delete;
 
   void open() {
-    if (!open_ && !board_.enter()) throw Error("{}", board_.failure());
+    if (!open_ && !board_.buffers().enter(board_.current())) throw Error("{}", board_.notice().why());
     open_ = true;
   }
   void close() {
-    if (open_) board_.leave();
+    if (open_) board_.buffers().leave();
     open_ = false;
   }
 

@@ -30,7 +30,7 @@ SharedFold::SharedFold(Board& board, const Call& call, bool exposed)
 void SharedFold::publish() {
   const void* in = call_.in != nullptr ? call_.in : call_.out;
   if (exposed_) {
-    board_.expose();
+    board_.buffers().expose(board_.current());
     board_.publish(board_.rank(), &in, sizeof in);
     board_.uses_wide(share_ * call_.element);
   } else {
@@ -115,7 +115,7 @@ bool SharedFold::poll() {
   if (reads_) {
     if (!shares_here()) return false;
     take();
-    if (exposed_) board_.cover();  // whoever reads contributions has said that it is done
+    if (exposed_) board_.buffers().cover();  // whoever reads contributions has said that it is done
     board_.everybody_began();
   }
   board_.finish();

@@ -47,7 +47,8 @@ class alignas(2 * kLine) Engine final : public Comm {
   void retire(const std::string& why);
   bool broken() const {
     const Board* const board = fabric_.board.get();
-    return !health_.usable() || (board != nullptr && board->broken() && board->failed(health_.last(), {}));
+    return !health_.usable() ||
+           (board != nullptr && board->notice().broken() && board->notice().failed(health_.last(), {}));
   }
   CallNumbers call_numbers() const {
     if (!spans_) return {health_.last(), 0, health_.earlier()};
