@@ -8,12 +8,12 @@
 
 #include "chasqui/base/error.hpp"
 #include "run/board/collectives.hpp"
-#include "run/board/fold.hpp"
 #include "run/board/process_memory.hpp"
 #include "run/board/slots.hpp"
 #include "run/call/in_range.hpp"
 #include "run/comm/alone.hpp"
 #include "run/comm/engine.hpp"
+#include "run/comm/gathered.hpp"
 #include "run/comm/operation.hpp"
 #include "run/wait/backoff.hpp"
 
@@ -98,61 +98,6 @@ void Engine::run_packed(const Call& call) {
   } catch (...) {
     health_.fail(health_.last());
     throw;
-  }
-}
-
-/// A fold in rank order where no board spans the ranks: whoever wants the result gets all contributions and folds them itself.
-class Gathered {
- public:
-  Gathered(const Call& call, std::shared_ptr<const void> kept, int rank, int size)
-      : fold_(call), kept_(std::move(kept)), last_(call.kind != Kind::scan ? size
-                                                   : call.exclusive        ? rank
-                                                                           : rank + 1) {}
-
-  Call call() const {
-    return {.kind = fold_.kind == Kind::reduce           ? Kind::gather
-                    : fold_.kind == Kind::reduce_scatter ? Kind::alltoall
-                                                         : Kind::allgather,
-            .in = fold_.in != nullptr ? fold_.in : fold_.out,
-            .out = fold_.out,
-            .count = fold_.count,
-            .element = fold_.element,
-            .in_layout = fold_.in != nullptr ? fold_.in_layout : fold_.out_layout,
-            .out_layout = {.pack = [](void*, const void*, std::size_t, std::size_t, void*) {},
-                           .unpack =
-                               [](void* context, void* to, std::size_t, std::size_t, const void* packed) {
-                                 static_cast<const Gathered*>(context)->fold(to, static_cast<const std::byte*>(packed));
-                               },
-                           .context = const_cast<Gathered*>(this)},
-            .root = fold_.root};
-  }
-
- private:
-  void fold(void* to, const std::byte* all) const {
-    if (last_ == 0) return;
-    const AlignedBuffer result(fold_.bytes());
-    fold_in_order(fold_, last_, static_cast<std::size_t>(fold_.count), result.data(),
-                  [&](int r) { return all + static_cast<std::size_t>(r) * fold_.bytes(); });
-    unpack(fold_.out_layout, fold_.element, to, 0, static_cast<std::size_t>(fold_.count), result.data());
-  }
-
-  Call fold_;
-  std::shared_ptr<const void> kept_;
-  int last_;
-};
-
-/// A few MiB at a time. REQUIRES contiguous layouts.
-void Engine::run_gathered(const Call& call) {
-  if (call.kind == Kind::reduce_scatter) return run(Gathered(call, nullptr, rank_, size_).call());
-  const auto step = static_cast<std::int64_t>(
-      std::max<std::size_t>(1, (std::size_t{4} << 20) / call.element / static_cast<std::size_t>(size_)));
-  for (std::int64_t at = 0; at < call.count; at += step) {
-    Call piece = call;
-    const auto before = static_cast<std::size_t>(at) * call.element;
-    piece.count = std::min(step, call.count - at);
-    if (call.in != nullptr) piece.in = static_cast<const std::byte*>(call.in) + before;
-    if (call.out != nullptr) piece.out = static_cast<std::byte*>(call.out) + before;
-    run(Gathered(piece, nullptr, rank_, size_).call());
   }
 }
 
