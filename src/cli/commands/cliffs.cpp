@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <map>
 #include <thread>
 
@@ -187,7 +186,7 @@ class CliffsCommand final : public Command {
   }
 
   void write(const std::vector<tune::Cliff>& cliffs) const {
-    std::filesystem::create_directories(*out_);
+    make_folder(*out_);
     const auto put = [&](const std::string& name, const std::string& text) { replace_file(*out_ + "/" + name, text); };
     std::string text = "who,collective,ranks,bytes,low_ns,median_ns,high_ns\n";
     for (const tune::TimedCall& call : calls_)

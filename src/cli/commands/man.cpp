@@ -28,6 +28,7 @@ class ManCommand final : public Command {
 
   int run(Output& out) override {
     if (folder_) {
+      make_folder(*folder_);
       write_file(*folder_ + "/chasqui.1", man_overview(), out);
       for (const CommandPtr& command : make_commands()) {
         write_file(fmt::format("{}/chasqui-{}.1", *folder_, command->name()), man_page(*command), out);

@@ -108,9 +108,7 @@ class TuneCommand final : public Command {
     options_.most = static_cast<std::size_t>(most_);
     speaks_ = engine->speaks();
     from_rank_0(*engine, [&] {
-      std::error_code code;
-      std::filesystem::create_directories(out_, code);
-      if (code) throw Error("--out {}: cannot be made ({}): give another folder", out_, code.message());
+      make_folder(out_);
       return std::string();
     });
     if (resume_) {

@@ -9,10 +9,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <memory>
 #include <sstream>
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/base/file.hpp"
 #include "cli/frame/progress.hpp"
 
 namespace chasqui::cli {
@@ -109,19 +109,25 @@ std::string fit(const std::string& text, int width) {
 void check_writable(const std::string& path) {
   if (path == "-") return;
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  const bool there = access(path.c_str(), F_OK) == 0;
-  if (access(there ? path.c_str() : folder.empty() ? "." : folder.c_str(), W_OK) == 0) return;
-  throw Error("{}: cannot write: {}; choose another place", path, std::strerror(errno));
+  std::error_code none;
+  const auto kind = std::filesystem::status(path, none).type();
+  const bool there = kind != std::filesystem::file_type::not_found;
+  const bool replaced = !there || kind == std::filesystem::file_type::regular;  // by a new file in the same folder
+  if ((!there || access(path.c_str(), W_OK) == 0) &&
+      (!replaced || access(folder.empty() ? "." : folder.c_str(), W_OK) == 0))
+    return;
+  throw Error("{}: cannot write it ({}): choose a place that exists, is writable and has room", path,
+              std::strerror(errno));
 }
 
 void write_file(const std::string& path, std::string_view text, Output& out) {
-  if (path == "-") return out.write(text);
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "wb"), &std::fclose);
-  if (!file) throw Error("{}: cannot write: {}; choose another --out", path, std::strerror(errno));
-  const bool written = std::fwrite(text.data(), 1, text.size(), file.get()) == text.size();
-  if (!written || std::fclose(file.release()) != 0) {
-    throw Error("{}: cannot write: {}; choose another --out", path, std::strerror(errno));
-  }
+  path == "-" ? out.write(text) : replace_file(path, text);
+}
+
+void make_folder(const std::string& path) {
+  std::error_code why;
+  std::filesystem::create_directories(path, why);
+  if (why) throw Error("{}: the folder cannot be made ({}): give another one", path, why.message());
 }
 
 }  // namespace chasqui::cli

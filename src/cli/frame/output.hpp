@@ -60,7 +60,10 @@ std::string fit(const std::string& text, int width);
 /// Throws the Error that write_file() would, as far as it can be foreseen. Writes nothing.
 void check_writable(const std::string& path);
 
-/// Writes a whole file ("-": standard output). Throws Error naming the path and the reason.
+/// Writes a whole file or none ("-": standard output). Throws Error naming the path and the reason.
 void write_file(const std::string& path, std::string_view text, Output& out);
+
+/// A folder to write into, with those above it; one that is there will do. Throws Error naming it and the reason.
+void make_folder(const std::string& path);
 
 }  // namespace chasqui::cli
