@@ -243,8 +243,11 @@ class SimulateCommand final : public Command {
       return 0;
     }
     out.print("nominal finish {}, latencies {}..{}\n", worst.nominal.ticks, how.low.ticks, schedule.machine.L.ticks);
-    out.print("worst {} {} late{}: {}\n", how.lateness == solve::Lateness::item ? "item" : "finish", worst.late.ticks,
-              how.lateness == solve::Lateness::item ? "" : fmt::format(", robustness {:.3f}", worst.robustness()),
+    out.print("worst {}: {}\n",
+              how.lateness == solve::Lateness::item
+                  ? fmt::format("item {} late", worst.late.ticks)
+                  : fmt::format("finish {}, {} late, robustness {:.3f}", worst.finish().ticks, worst.late.ticks,
+                                worst.robustness()),
               worst.exact ? "exact, " + worst.how : worst.how + ", not proved to be the worst of all");
     print_witness(schedule, worst, out);
     return 0;
