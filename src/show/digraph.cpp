@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <numbers>
@@ -18,6 +19,8 @@ Digraph block_digraph(const Schedule& schedule, const std::vector<std::int64_t>&
   std::vector<std::size_t> block_of = {0};  // by rank counted from the root
   Digraph graph;
   graph.title = fmt::format("Block transmission digraph, {}", to_string(schedule.machine));
+  graph.legend =
+      "in a circle: the ranks of a block; thick: to a rank that passes the item on; a number: messages to ranks that do not";
   graph.vertices.push_back({"source", false});
   for (const std::int64_t size : sizes) {
     block_of.insert(block_of.end(), static_cast<std::size_t>(size), graph.vertices.size());
@@ -70,13 +73,15 @@ std::string digraph_svg(const Digraph& graph) {
   const auto count = static_cast<double>(graph.vertices.size());
   const double radius = std::max(120.0, 22.0 * count / std::numbers::pi);
   const double centre = radius + 70;
+  const double down = graph.legend.empty() ? 20 : 38;
   const double disc = 16;
   Svg svg;
   svg.text(16, 24, graph.title, "strong", Anchor::start, 15);
+  if (!graph.legend.empty()) svg.text(16, 44, graph.legend, "dim", Anchor::start, 11);
   std::vector<std::pair<double, double>> places;
   for (std::size_t v = 0; v < graph.vertices.size(); ++v) {
     const double angle = 2 * std::numbers::pi * static_cast<double>(v) / count - std::numbers::pi / 2;
-    places.emplace_back(centre + radius * std::cos(angle), centre + 20 + radius * std::sin(angle));
+    places.emplace_back(centre + radius * std::cos(angle), centre + down + radius * std::sin(angle));
   }
   for (const Digraph::Edge& edge : graph.edges) {
     const double x1 = places[edge.from].first;
@@ -88,7 +93,7 @@ std::string digraph_svg(const Digraph& graph) {
     if (edge.from == edge.to) {  // a loop: a small circle outside
       const double out = 1 + 1.9 * disc / radius;
       const double x = centre + (x1 - centre) * out;
-      const double y = centre + 20 + (y1 - centre - 20) * out;
+      const double y = centre + down + (y1 - centre - down) * out;
       svg.circle(x, y, 11, "edge", what);
       svg.text(x, y + 4, edge.label, "dim", Anchor::middle, 10);
       continue;
@@ -116,11 +121,13 @@ std::string digraph_svg(const Digraph& graph) {
   for (std::size_t v = 0; v < graph.vertices.size(); ++v) {
     svg.circle(places[v].first, places[v].second, disc, "node", graph.vertices[v].label);
     if (graph.vertices[v].marked) svg.circle(places[v].first, places[v].second, disc - 3, "edge");
-    svg.text(places[v].first, places[v].second + 4, graph.vertices[v].label, "text", Anchor::middle, 11);
+    const std::string& label = graph.vertices[v].label;
+    const double letters = text_width(label, 11) < 2 * disc ? 11 : 9;
+    svg.text(places[v].first, places[v].second + 4, label, "text", Anchor::middle, letters);
   }
   const double size = 2 * centre;
-  return svg.document(std::max(size, title_width(graph.title) + 32), size + 40, graph.title,
-                      "Vertices on a circle; a thick edge is a message that is forwarded.");
+  return svg.document(std::max({size, title_width(graph.title) + 32, text_width(graph.legend, 11) + 32}),
+                      size + 20 + down, graph.title, graph.legend);
 }
 
 }  // namespace chasqui::show

@@ -34,7 +34,11 @@ TEST(BlockDigraph, OfTheSingleSendingScheduleBalancesAtEveryBlock) {
     EXPECT_EQ(in[graph.vertices.size() - 1], 1);
     EXPECT_EQ(out[graph.vertices.size() - 1], 0);
     EXPECT_NE(digraph_text(graph).find("source#0  ==> 9#1"), std::string::npos);
-    EXPECT_NE(digraph_svg(graph).find("</svg>"), std::string::npos);
+    const std::string picture = digraph_svg(graph);
+    EXPECT_NE(picture.find(">in a circle: the ranks of a block;"), std::string::npos);
+    EXPECT_EQ(picture.find("font-size=\"11\" text-anchor=\"middle\">source<"),
+              std::string::npos);  // wider than its circle
+    EXPECT_NE(picture.find(">source<"), std::string::npos);
   }
 }
 

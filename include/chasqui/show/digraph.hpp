@@ -26,6 +26,7 @@ struct Digraph {
   std::string title;             ///< heading
   std::vector<Vertex> vertices;  ///< in the order of the layout
   std::vector<Edge> edges;       ///< loops are allowed
+  std::string legend{};          ///< what circles and arrows mean; below the heading of a picture
 };
 
 /// How one item travels between blocks of ranks. Vertices are the blocks, labelled with their sizes (0: the

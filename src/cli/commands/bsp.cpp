@@ -99,8 +99,14 @@ class BspCommand final : public Command {
     return 0;
   }
 
+  int processors(std::int64_t otherwise, std::int64_t most) const {
+    const std::int64_t count = processors_.value_or(otherwise);
+    if (count < 1 || count > most) throw Error("{}: -p {} is not in 1..{}", action_, count, most);
+    return static_cast<int>(count);
+  }
+
   int measure(Output& out) {
-    const auto p = static_cast<int>(processors_.value_or(std::thread::hardware_concurrency()));
+    const int p = processors(std::thread::hardware_concurrency(), 4096);
     const bsp::Profile profile = bsp::measure([&](const bsp::Program& program) { return bsp::run(p, program); });
     if (json_) {
       out.print("{}\n", bsp::to_json(profile));
@@ -114,7 +120,8 @@ class BspCommand final : public Command {
   }
 
   int record(Output& out) {
-    const auto p = static_cast<int>(processors_.value_or(16));
+    constexpr std::int64_t kMost = 1 << 20;  // some 7 KiB of memory for each
+    const int p = processors(16, kMost);
     const bool root = algorithm_.value_or("root") == "root";
     const bsp::Ledger ledger = bsp::run(
         p, [&](bsp::World& w) { root ? bsp::broadcast_root(w, w.rank()) : bsp::broadcast_doubling(w, w.rank()); },

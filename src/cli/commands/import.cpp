@@ -46,7 +46,7 @@ class ImportCommand final : public Command {
 
  private:
   translate::Imported read() const {
-    const std::string text = text_of(file_);
+    const std::string text = text_of(file_, "give the name of a program: MSCCL XML or GOAL text");
     const translate::Machine machine{Time{L_}, Time{o_}, Time{g_}};
     const auto root = static_cast<std::int32_t>(root_);
     if (root != root_) throw Error("--root {} does not exist: ranks begin at 0", root_);

@@ -30,7 +30,8 @@ class ProfileCommand final : public Command {
     if (!file_ && tables_.empty()) throw Error("give a profile, or --add with a table of another tool");
     Profile profile;
     if (file_) {
-      profile = profile_from_json(text_of(*file_), place_of(*file_));
+      profile = profile_from_json(text_of(*file_, fmt::format("`chasqui measure --out {}` writes a profile", *file_)),
+                                  place_of(*file_));
     } else {
       profile = default_profile();
       for (Level& level : profile.levels) level.assumed = true;

@@ -197,6 +197,7 @@ class StreamCommand final : public Command {
     }
     show::Digraph graph;
     graph.title = fmt::format("Legal words, L={}", L_);
+    graph.legend = "in a circle: the last letters; on an arrow: the next one; words begin at a double circle";
     for (std::size_t s = 0; s < automaton.states.size(); ++s) {
       graph.vertices.push_back({plan::spell(automaton.states[s]), automaton.starts[s]});
     }

@@ -82,8 +82,8 @@ class Command {
   /// "-" stands for this text from now on, instead of the standard input.
   void feed(std::string text) { fed_ = std::move(text); }
   /// The text of a file that an argument names, and that name for messages.
-  std::string text_of(const std::string& path) const {
-    return path == "-" && fed_ ? *fed_ : read_input(path, "give the name of a schedule file");
+  std::string text_of(const std::string& path, std::string_view remedy = "give the name of a schedule file") const {
+    return path == "-" && fed_ ? *fed_ : read_input(path, remedy);
   }
   std::string place_of(const std::string& path) const {
     return path != "-" ? path : fed_ ? "the given text" : "standard input";
