@@ -32,8 +32,7 @@ CommonStart::CommonStart(Comm& comm, std::function<double()> clock, bool clocks_
     lead_ = slack_ = kQuiet;
     return;
   }
-  clocks_differ_ = clocks_differ && fabric_of(comm).messages != nullptr;
-  if (clocks_differ_) {
+  if (clocks_differ && fabric_of(comm).messages != nullptr) {
     offset_ = clock_offset(comm, clock_);
     uncertainty_ = comm.allreduce(offset_.uncertainty, Maximum{});
   }
@@ -48,7 +47,7 @@ CommonStart::CommonStart(Comm& comm, std::function<double()> clock, bool clocks_
 }
 
 double CommonStart::uncertainty_by_now() {
-  if (!clocks_differ_) return uncertainty_;
+  if (uncertainty_ == 0) return 0;  // one clock
   const ClockOffset now = clock_offset(comm_, clock_);
   const double apart = std::abs(now.ahead - offset_.ahead) + now.uncertainty;
   return comm_.allreduce(std::max(offset_.uncertainty, apart), Maximum{});

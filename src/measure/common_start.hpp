@@ -57,7 +57,6 @@ class CommonStart {
   run::Comm& comm_;
   void (*sleep_until_)(double) = nullptr;  ///< where time is simulated, and passes in such calls alone
   std::function<double()> clock_;
-  bool clocks_differ_ = false;
   ClockOffset offset_;
   double uncertainty_ = 0;
   double lead_ = 0;  ///< a start lies so far ahead

@@ -62,7 +62,7 @@ class Comparison {
       const auto number = static_cast<std::size_t>(block_of(made_ - 1));
       double& block = periods_[number];
       const double period = now - last_ + durations_.back();
-      if (stage_ == 0) longer_[number] = std::max(longer_[number], period);
+      if (stage_ == 0) periods_[number + 2] = std::max(periods_[number + 2], period);
       block = stage_ > 0 ? block + period : block == 0 ? period : std::min(block, period);
     }
     last_ = now;
@@ -87,7 +87,7 @@ class Comparison {
     }
     mine.push_back(total_);
     if (stage_ == 0) {
-      mine.insert(mine.end(), longer_.begin(), longer_.end());
+      mine.insert(mine.end(), {periods_[2], periods_[3]});
       return mine;
     }
     mine.insert(mine.end(), periods_.begin(), periods_.end());
@@ -157,7 +157,6 @@ class Comparison {
     length_ = stage == 0 ? plan_.pair : plan_.first << (stage - 1);
     made_ = 0;
     periods_ = {};
-    longer_ = {};
     durations_.clear();
   }
   int block_of(int call) const { return call / length_; }
@@ -225,12 +224,11 @@ class Comparison {
   BlockPlan plan_;
   Side incumbent_;
   bool settled_, meets_;
-  int stage_ = 0, length_ = 1;  ///< 0: the pair
-  int made_ = 0;                ///< calls of this stage
-  double last_ = 0;             ///< when the last call began
-  std::array<double, 4> periods_{};
-  std::array<double, 2> longer_{};  ///< of a pair: the longer period of each side
-  std::vector<double> durations_;   ///< of the counted calls
+  int stage_ = 0, length_ = 1;       ///< 0: the pair
+  int made_ = 0;                     ///< calls of this stage
+  double last_ = 0;                  ///< when the last call began
+  std::array<double, 4> periods_{};  ///< of a block; of a pair: the shorter one of each side, then the longer ones
+  std::vector<double> durations_;    ///< of the counted calls
   GapSeen gap_;
   double weights_ = 0, weighted_ = 0, inside_ = 0;
   double total_ = 0;                        ///< inside all calls
