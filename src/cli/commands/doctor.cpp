@@ -14,6 +14,7 @@
 #include "cli/frame/command.hpp"
 #include "cli/frame/help.hpp"
 #include "cli/launch/drop_in.hpp"
+#include "cli/launch/launchers.hpp"
 #include "cli/launch/loopback_server.hpp"
 #include "run/wait/cores.hpp"
 

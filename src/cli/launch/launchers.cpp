@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 
@@ -129,6 +130,24 @@ std::vector<std::string> with_variables(const Launching& command, std::string_vi
   }
   insert_behind(command.at);
   return words;
+}
+
+std::string version_of(const std::string& launcher) {
+  std::string quoted;
+  for (const char c : launcher) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  std::FILE* pipe = popen(("'" + quoted + "' --version 2>&1 </dev/null").c_str(), "r");
+  if (pipe == nullptr) return {};
+  std::string text;
+  char piece[256];
+  while (std::fgets(piece, sizeof piece, pipe) != nullptr) text += piece;
+  pclose(pipe);
+  return text;
+}
+
+std::string flavour_of_version(const std::string& text) {
+  if (text.find("Open MPI") != std::string::npos || text.find("OpenRTE") != std::string::npos) return "openmpi";
+  if (text.find("HYDRA") != std::string::npos || text.find("MPICH") != std::string::npos) return "mpich";
+  return {};
 }
 
 }  // namespace chasqui::cli

@@ -44,4 +44,10 @@ using Variables = std::map<std::string, std::string>;
 /// The command, so that these variables reach all ranks. What goes by the environment is set in this process's own. `flavour`: the program's MPI library.
 std::vector<std::string> with_variables(const Launching& command, std::string_view flavour, const Variables& variables);
 
+/// What `launcher --version` says; empty when it is silent or not there.
+std::string version_of(const std::string& launcher);
+
+/// The MPI library that such a text belongs to: "openmpi", "mpich", or empty when it does not say.
+std::string flavour_of_version(const std::string& text);
+
 }  // namespace chasqui::cli

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which MPI library a program is linked with, read from its ELF file: its own entries and those of the libraries it
-// names, as far as they are found beside it. Nothing is run.
+// Which MPI library a program is linked with, read from its ELF file: what the program itself needs, not what its libraries
+// need in turn. Nothing is run.
 #pragma once
 
 #include <string>
