@@ -116,6 +116,7 @@ class LaunchCommand : public Command {
     struct sigaction forward {};
     forward.sa_handler = to_all;
     for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM}) sigaction(signal, &forward, nullptr);
+    std::signal(SIGCHLD, SIG_DFL);  // who starts us may ignore it, and nobody could wait then
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     for (std::int64_t rank = 0; rank < ranks_; ++rank) start(static_cast<int>(rank));
     const int result = wait_for_all(out);

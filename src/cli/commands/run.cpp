@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
 // chasqui run: starts an unchanged MPI program with the component of Open MPI or the drop-in library, and shows what it did.
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -14,6 +12,7 @@
 #include "chasqui/base/error.hpp"
 #include "chasqui/base/file.hpp"
 #include "cli/frame/command.hpp"
+#include "cli/launch/attended.hpp"
 #include "cli/launch/drop_in.hpp"
 #include "cli/launch/launchers.hpp"
 #include "cli/launch/linked_mpi.hpp"
@@ -80,46 +79,6 @@ std::filesystem::path report_folder(const Launching& command) {
   return shared ? here : std::filesystem::temp_directory_path();
 }
 
-volatile pid_t under_way = 0;  ///< the command, for the signal handler
-void pass_on(int signal) { kill(under_way, signal); }
-
-/// The status of the command. This process outlives it: a report is read, and its file removed, whatever ends the command. A terminal's Ctrl-C
-/// reaches both by itself.
-int start(std::vector<std::string> words) {
-  std::fflush(nullptr);
-  std::vector<char*> pointers;
-  for (auto& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  struct sigaction ignore {
-  }, forward{}, before[4];
-  ignore.sa_handler = SIG_IGN;
-  forward.sa_handler = pass_on;
-  constexpr int kSignals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
-  sigset_t blocked, usual;
-  sigemptyset(&blocked);
-  for (const int signal : kSignals) sigaddset(&blocked, signal);
-  sigprocmask(SIG_BLOCK, &blocked, &usual);  // until it is known whom they go to
-  const pid_t started = fork();
-  if (started == 0) {
-    sigprocmask(SIG_SETMASK, &usual, nullptr);
-    execvp(pointers[0], pointers.data());
-    std::fprintf(stderr, "chasqui run: %s cannot be started: %s\n", pointers[0], std::strerror(errno));
-    _exit(127);
-  }
-  if (started > 0) {
-    under_way = started;
-    for (std::size_t i = 0; i < std::size(kSignals); ++i)
-      sigaction(kSignals[i], i < 2 ? &ignore : &forward, &before[i]);
-  }
-  sigprocmask(SIG_SETMASK, &usual, nullptr);
-  if (started < 0) throw Error("no process could be started: {}", std::strerror(errno));
-  int status = 0;
-  while (waitpid(started, &status, 0) < 0) {
-  }
-  for (std::size_t i = 0; i < std::size(kSignals); ++i) sigaction(kSignals[i], &before[i], nullptr);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
 class RunCommand : public Command {
  public:
   RunCommand() : Command("run", "run an unchanged MPI program with Chasqui's collectives") {
@@ -156,7 +115,7 @@ class RunCommand : public Command {
     if (!report_) temporary.emplace(report_folder(command), json_ ? ".json" : ".txt");
     const std::string report = std::filesystem::absolute(report_ ? *report_ : temporary->path());
     const bool component = by_component(command, flavour);
-    const int status = start(with_variables(command, flavour, variables(flavour, component, report)));
+    const int status = status_of(with_variables(command, flavour, variables(flavour, component, report)));
     std::error_code none;
     const bool written = std::filesystem::exists(report, none) && !std::filesystem::is_empty(report, none);
     if (written) {  // standard output is the program's
