@@ -53,6 +53,10 @@ for mpi in "$@"; do
     grep -q "sums are right" said.txt && grep -q "by its drop-in library for $mpi" said.txt && grep -q "Allreduce .*184" said.txt ||
       failed "srun $export, $mpi: not served"
   done
+  # The same for ranks that Chasqui's own commands measure.
+  PATH=$(dirname "$chasqui"):$PATH timeout 300 srun --mpi=$way -n 2 chasqui measure --mpi --seconds 0.2 --out "$mpi.json" >said.txt 2>&1 ||
+    failed "measure, $mpi"
+  grep -q "mpirun -np 2 .*($mpi)" "$mpi.json" || failed "measure, $mpi: $(head -c 300 "$mpi.json")"
   # The variables of a job step's environment come from the batch script: its options count like srun's own.
   SLURM_EXPORT_ENV=NONE "$chasqui" run -- srun -n 2 "./plain-$mpi" >said.txt 2>&1 && failed "without any variable, $mpi"
   grep -q -- "--export=NONE gives the ranks no variable" said.txt || failed "without any variable, $mpi"

@@ -28,6 +28,13 @@ constexpr Names kLaunchers[] = {
      "OMPI_COMM_WORLD_LOCAL_RANK",
      "OMPI_COMM_WORLD_LOCAL_SIZE",
      {"PMIX_NAMESPACE"}},
+    {"Open MPI",  // by srun --mpi=pmix: PMIx says no size in the environment
+     true,
+     "PMIX_RANK",
+     "SLURM_NTASKS",
+     "SLURM_LOCALID",
+     "SLURM_STEP_TASKS_PER_NODE",
+     {"PMIX_NAMESPACE"}},
     {"MPICH", true, "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", {}},
     {"MPICH", true, "PMI_RANK", "PMI_SIZE", "PMI_LOCAL_RANK", "PMI_LOCAL_SIZE", {}},
     {"Slurm",
