@@ -40,7 +40,7 @@ const std::map<std::string, std::string> kDeclared = {
     {"set", "set"},
     {"span",
      "as_bytes ranges::borrowed_range ranges::contiguous_range ranges::data ranges::range_reference_t "
-     "ranges::range_value_t ranges::size ranges::sized_range ranges::view span"},
+     "ranges::enable_borrowed_range ranges::range_value_t ranges::size ranges::sized_range ranges::view span"},
     {"stdexcept", "runtime_error"},
     {"string", "forward move pair size_t string"},
     {"string_view", "string_view"},
