@@ -14,6 +14,9 @@
 
 namespace chasqui::bsp::detail {
 
+/// Bytes of a block that is not worth a copy: it is sent and received where it lies.
+inline constexpr std::size_t kLargeBlock = 1024;
+
 enum class Record : std::uint32_t {
   block,
   lent,  ///< a block that lies in the store of the node

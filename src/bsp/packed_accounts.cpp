@@ -2,6 +2,8 @@
 #include "bsp/packed_accounts.hpp"
 
 #include <cstring>
+#include <utility>
+#include <vector>
 
 namespace chasqui::bsp::detail {
 
@@ -48,6 +50,13 @@ std::map<std::uint64_t, MachineCosts> unpack_accounts(std::span<const std::byte>
     if (!fresh) merge(found->second, costs);
   }
   return accounts;
+}
+
+Ledger ledger_of(const std::map<std::uint64_t, MachineCosts>& accounts, std::int64_t processors) {
+  std::vector<MachineCosts> machines;
+  machines.reserve(accounts.size());
+  for (const auto& [id, costs] : accounts) machines.push_back(costs);
+  return {processors, 0, arrange(std::move(machines))};
 }
 
 }  // namespace chasqui::bsp::detail

@@ -14,5 +14,6 @@ namespace chasqui::bsp::detail {
 void pack(const MachineCosts& costs, Buffer& out);
 /// By machine; several accounts of one machine are merged.
 std::map<std::uint64_t, MachineCosts> unpack_accounts(std::span<const std::byte> bytes);
+Ledger ledger_of(const std::map<std::uint64_t, MachineCosts>& accounts, std::int64_t processors);
 
 }  // namespace chasqui::bsp::detail
