@@ -41,6 +41,8 @@ class MpiInbox {
   bool all_counted(const Channel& channel, std::uint64_t blocks);
   /// What member `from` of a machine has said, first come first.
   std::deque<ArrivalRecord>& arrivals(std::uint64_t group, std::int32_t from) { return arrivals_[group][from]; }
+  /// Nobody asks for what was said in this machine any more.
+  void forget(std::uint64_t group) noexcept { arrivals_.erase(group); }
   bool has_ledger_of(std::int32_t from) const;
   BlockPtr take_ledger_of(std::int32_t from);  ///< REQUIRES has_ledger_of(from)
 

@@ -21,7 +21,7 @@ run::BoardShape board_shape(std::int32_t members) { return NodeBoard::shape(memb
 }  // namespace
 
 std::shared_ptr<MpiGroup> MpiMeetings::open(const GroupInfo& info, MachineCosts& costs) const {
-  auto group = std::make_shared<MpiGroup>(info, costs);
+  auto group = std::make_shared<MpiGroup>(info, costs, peers_.inbox());
   NodeStore* const store = nodes_ == nullptr ? nullptr : nodes_->store();
   if (store == nullptr || info.id == GroupInfo{}.id) return group;
   group->store = store;

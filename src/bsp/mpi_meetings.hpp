@@ -17,13 +17,16 @@
 namespace chasqui::bsp::detail {
 
 struct MpiGroup final : GroupState {
-  MpiGroup(const GroupInfo& description, MachineCosts& account) : GroupState(description), costs(account) {}
+  MpiGroup(const GroupInfo& description, MachineCosts& account, MpiInbox& mail)
+      : GroupState(description), costs(account), inbox(mail) {}
   ~MpiGroup() override {
+    inbox.forget(info.id);
     board.reset();
     if (board_at != 0) store->leave(board_at);
   }
 
   MachineCosts& costs;
+  MpiInbox& inbox;
   std::optional<Circle> members;  ///< of a machine that ends supersteps in rounds without boards
   bool on_one_node = false;
   std::uint32_t meetings = 0;  ///< until there was a board
