@@ -13,6 +13,20 @@ std::uint32_t Agreement::agreed(const Members& members) const {
                                  members.at(low_member), low, members.at(high_member), high));
 }
 
+std::string unclaimed(const Block& block, std::int32_t to) {
+  const char* const of = block.channel.group == GroupInfo{}.id ? "" : " of a submachine";
+  if (block.channel.lane == Lane::collective) {
+    return fmt::format(
+        "rank {} ended its program without a collective in which rank {}{} took part: everybody calls the same ones, in "
+        "the same order",
+        to, block.from, of);
+  }
+  return fmt::format(
+      "rank {} ended its program without a message that rank {}{} sent in superstep {}: its sync(expected) was told too "
+      "few",
+      to, block.from, of, block.channel.step);
+}
+
 void merge(MachineCosts& costs, const Booking& booking, bool keep_row) {
   bsp::merge(costs, booking.row, keep_row);
   costs.supersteps[booking.row.step].span_nanoseconds += booking.span;

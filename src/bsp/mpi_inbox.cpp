@@ -51,8 +51,9 @@ void MpiInbox::sort_in_block(const RecordHead& head, std::span<const std::byte> 
     std::memcpy(block->payload.extend(bytes.size()), bytes.data(), bytes.size());
   }
   // A ledger is not for the program, which may still be running here.
-  if (block->channel.lane == Lane::ledger) ledgers_.push_back(std::move(block));
-  else add(std::move(block));
+  if (block->channel.lane != Lane::ledger) return add(std::move(block));
+  ledgers_.push_back(std::move(block));
+  ++ledger_parts_;
 }
 
 bool MpiInbox::all_counted(const Channel& channel, std::uint64_t blocks) {

@@ -30,10 +30,12 @@ class MpiInbox {
 
   /// Takes a message apart. A large block that comes first keeps the memory, and leaves other memory in its place.
   void sort_in(Buffer& message);
-  std::uint64_t messages() const { return messages_; }  ///< of the program, that have come
+  std::uint64_t messages() const { return messages_; }          ///< of the program, that have come
+  std::uint64_t ledger_parts() const { return ledger_parts_; }  ///< those of them that only end it
 
   void add(BlockPtr block) { blocks_.push(std::move(block)); }
   bool any_blocks() const { return !blocks_.empty(); }
+  const Block* last_block() const { return blocks_.last(); }  ///< nullptr: there is none
   /// Chained by `next`; the caller owns them.
   Block* take_blocks() { return blocks_.release(); }
 
@@ -51,7 +53,7 @@ class MpiInbox {
 
   Hear hear_;
   NodeStore* store_ = nullptr;
-  std::uint64_t messages_ = 0;
+  std::uint64_t messages_ = 0, ledger_parts_ = 0;
   Pile blocks_;
   std::map<Channel, std::uint64_t> counted_;  ///< blocks
   std::map<std::uint64_t, std::map<std::int32_t, std::deque<ArrivalRecord>>> arrivals_;

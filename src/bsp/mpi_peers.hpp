@@ -55,7 +55,8 @@ class MpiPeers {
   bool nobody_answers_any_more() const { return waves_.all_have_answered(); }
   /// A record of its own for each of the others, which counts as no message of the program.
   void tell_all(const RecordHead& head, std::span<const std::byte> bytes);
-  bool told_why() const { return told_why_; }          ///< has another told all why the program failed?
+  void all_know_why() { told_why_ = true; }
+  bool told_why() const { return told_why_; }          ///< do all know why the program failed, or will they?
   std::int32_t goodbyes() const { return goodbyes_; }  ///< ranks that send no more
 
  private:

@@ -42,6 +42,14 @@ const Block* Processor::late(std::uint64_t group, std::uint64_t step) const {
   return nullptr;
 }
 
+void Processor::put_back() {
+  if (!any_early()) return;
+  for (auto& [channel, blocks] : *early_) {
+    for (BlockPtr& block : blocks) door_.post(door_.rank(), std::move(block));
+  }
+  early_->clear();
+}
+
 void Processor::await(const Waiting& why) {
   const std::int64_t begin = clock_nanoseconds();
   door_.await(why);

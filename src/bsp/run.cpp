@@ -51,6 +51,7 @@ void run_program(Processor& processor, const Program& program) {
     world.core()->finish();
   }
   if (processor.deferred != nullptr) std::rethrow_exception(processor.deferred);
+  processor.put_back();
 }
 
 }  // namespace detail

@@ -143,6 +143,13 @@ void SharedMachine::rethrow_failure() {
   if (failure_ != nullptr) std::rethrow_exception(failure_);
 }
 
+void SharedMachine::check_mail() {
+  for (std::int32_t owner = 0; owner < processors_; ++owner) {
+    const Pile left(pop_all(owner));
+    if (!left.empty()) throw MachineError(Fault::lost_messages, unclaimed(*left.last(), owner));
+  }
+}
+
 std::exception_ptr SharedMachine::deadlock_report() const {
   return std::make_exception_ptr(waiting_report(waiting, finished));
 }

@@ -68,6 +68,8 @@ class SharedMachine {
     if (failed()) throw Stopped{};
   }
   void rethrow_failure();
+  /// Throws when somebody has not taken what was sent to him. REQUIRES that all have ended.
+  void check_mail();
 
   /// The report of a machine in which everybody waits or has finished.
   std::exception_ptr deadlock_report() const;

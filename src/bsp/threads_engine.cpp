@@ -353,6 +353,7 @@ Ledger run_threads(std::int32_t processors, const Options& options, const Body& 
   machine.watch(mutex, done, running);
   for (std::thread& thread : workers) thread.join();
   machine.rethrow_failure();
+  machine.check_mail();
   return machine.ledger(static_cast<double>(clock_nanoseconds() - begin) * 1e-9);
 }
 

@@ -80,6 +80,7 @@ Ledger run_virtual(std::int32_t processors, const Options& options, const Body& 
   });
   machine.run();
   machine.rethrow_failure();
+  machine.check_mail();
   return machine.ledger(static_cast<double>(clock_nanoseconds() - begin) * 1e-9);
 }
 

@@ -361,6 +361,23 @@ void messages_left_over(World& w) {
   w.send(0, 1);
 }
 
+void message_that_nobody_expects(World& w) {
+  w.sync();
+  if (w.rank() == 0) w.send(w.size() - 1, 1);
+  w.sync(0);
+}
+
+void message_of_a_part_that_nobody_expects(World& w) {
+  World part = w.split(1);
+  if (w.rank() == w.size() - 1) part.send(0, 1);
+  part.sync(0);
+}
+
+void broadcast_that_only_the_root_calls(World& w) {
+  w.sync();
+  if (w.rank() == 0) w.broadcast(1);
+}
+
 void syncs_with_an_open_part(World& w) {
   World part = w.split(1);
   w.sync();
@@ -404,6 +421,11 @@ constexpr Misuse kMisuses[] = {
      2, waits_for_a_message_that_never_comes},
     {"too_many_messages", Fault::lost_messages, "was told", 1, too_many_messages},
     {"messages_left_over", Fault::lost_messages, "no sync delivered", 1, messages_left_over},
+    {"message_that_nobody_expects", Fault::lost_messages, "was told", 1, message_that_nobody_expects},
+    {"message_of_a_part_that_nobody_expects", Fault::lost_messages, "was told", 1,
+     message_of_a_part_that_nobody_expects},
+    {"broadcast_that_only_the_root_calls", Fault::lost_messages, "without a collective in which rank 0 took part", 2,
+     broadcast_that_only_the_root_calls},
     {"syncs_with_an_open_part", Fault::open_submachine, "suite.cpp:", 1, syncs_with_an_open_part},
     {"collective_that_one_skips", Fault::deadlock, "in a collective", 2, collective_that_one_skips},
 };

@@ -250,6 +250,7 @@ class Pile {
   ~Pile() { Chain::free(first_); }
 
   bool empty() const { return first_ == nullptr; }
+  const Block* last() const { return first_; }  ///< nullptr: there is none
   void push(BlockPtr block) {
     block->next = first_;
     first_ = block.release();

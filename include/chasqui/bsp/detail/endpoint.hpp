@@ -131,6 +131,9 @@ class Ending {
   ~Ending() = default;
 };
 
+/// What to say when all have ended and rank `to` of the whole machine has not taken this block.
+std::string unclaimed(const Block& block, std::int32_t to);
+
 /// Registered memory of one variable. Engines that spill may move it between supersteps.
 struct Segment {
   std::byte* data = nullptr;

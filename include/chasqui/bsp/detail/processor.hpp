@@ -56,6 +56,8 @@ class alignas(64) Processor {
   bool any_early() const { return early_ != nullptr && !early_->empty(); }
   /// A block of a superstep of `group` that is already over: somebody's sync(expected) counted too few.
   const Block* late(std::uint64_t group, std::uint64_t step) const;
+  /// The program is over: what nobody has claimed goes back to where it came from, and the machine finds it when all have ended.
+  void put_back();
   /// Waits for any block; the time does not count as work.
   void await(const Waiting& why);
   std::int64_t take_waited() { return std::exchange(waited_, 0); }
