@@ -54,16 +54,17 @@ class Array {
 
   /// This processor's part. With Options::spill it may move between supersteps: ask again after a sync.
   std::span<T> local() const { return {reinterpret_cast<T*>(core_->memory(id_).data()), length_}; }
-  std::size_t size() const { return length_; }               ///< elements of this processor's part
-  T& operator[](std::size_t i) const { return local()[i]; }  ///< element i of this processor's part
-  auto begin() const { return local().begin(); }             ///< of this processor's part
-  auto end() const { return local().end(); }                 ///< of this processor's part
+  std::size_t size() const { return length_; }  ///< elements of this processor's part
+  /// Element i of this processor's part. Each access asks the machine for the array: in a loop take local() once.
+  T& operator[](std::size_t i) const { return local()[i]; }
+  auto begin() const { return local().begin(); }  ///< of this processor's part
+  auto end() const { return local().end(); }      ///< of this processor's part
   /// Writes into the part of `to`, seen there after the next sync.
   void put(int to, std::size_t at, std::span<const T> values) {
     core_->put(id_, to, at * sizeof(T), std::as_bytes(values));
   }
   void put(int to, std::size_t at, const T& value) { put(to, at, std::span<const T>(&value, 1)); }  ///< one value
-  /// Asks for `count` elements of the part of `from`; there after the next sync.
+  /// Asks for `count` elements of the part of `from`, as they are before the puts; there after the next sync, which takes a second exchange.
   Future<T> get(int from, std::size_t at, std::size_t count = 1) {
     return {core_->get(id_, from, at * sizeof(T), count * sizeof(T)), count};
   }

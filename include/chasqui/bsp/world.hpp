@@ -57,13 +57,13 @@ class World {
   }
 
   /// Ends the superstep: waits for everybody, delivers messages, serves gets, then puts.
-  /// BSP costs: w + g h + L. BSP*: w + g (s + h B) + L.
+  /// BSP costs: w + g h + L. BSP*: w + g (s + h B) + L. Where anybody has asked for a get there is a second exchange, and L twice.
   void sync(Where where = Where::current()) { core_->sync(where); }
   /// Ends the superstep as soon as `expected` messages and puts are in, without a barrier. Everybody ends
   /// this superstep so, each with its own number. Gets need sync().
   void sync(std::int64_t expected, Where where = Where::current()) { core_->sync_expecting(expected, where); }
   /// Ends the superstep for these processors only (all of them call it): messages between them are delivered,
-  /// messages to others stay for a later sync.
+  /// messages to others stay for a later sync. The first time with these ranks takes O(size) more.
   void sync(std::span<const int> ranks, Where where = Where::current()) { core_->sync_among(ranks, where); }
   /// Ends the superstep for these ranks only; nobody else waits.
   void sync(std::initializer_list<int> ranks, Where where = Where::current()) {
@@ -71,7 +71,7 @@ class World {
   }
 
   // Submachines (D-BSP): independent machines that synchronise on their own. They join again when the World
-  // returned goes out of scope; this one must not sync before. Everybody calls split with the same arguments.
+  // returned goes out of scope; this one must not sync before. Everybody calls split with the same arguments; nothing is sent.
   /// `parts` submachines of consecutive processors, sizes as equal as possible, larger ones first.
   World split(int parts);
   /// Submachines of consecutive processors, of these sizes (they add up to size()).
@@ -124,14 +124,14 @@ class World {
   /// Charges local work, in the unit of your choice; without charges the measured time is used.
   void charge(std::int64_t work) { core_->charge(work); }
   /// The supersteps so far, except the last one, which not everybody has reported yet. Over MPI: the
-  /// submachines this processor took part in. run() returns the whole ledger.
+  /// submachines this processor took part in. run() returns the whole ledger. Time: O(all supersteps so far), copied.
   Ledger costs() const { return core_->ledger(); }
   /// The critical block size in bytes (BSP*): messages to one destination travel in blocks of about this
   /// size.
   std::int64_t block_bytes() const { return core_->block_bytes(); }
   /// BSP*: messages to one processor are packed into blocks of this size.
   void set_block_bytes(std::int64_t bytes) { core_->set_block_bytes(bytes); }
-  /// How many supersteps this machine has completed.
+  /// How many supersteps this machine has completed; those of subsets do not count.
   std::uint64_t superstep() const { return core_->step(); }
 
   const std::shared_ptr<detail::Core>& core() const { return core_; }  ///< for the library's own algorithms
