@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <mpi.h>
 
+#include <cstdio>
 #include <cstdlib>
 
 #include "bsp/engines.hpp"
@@ -11,6 +12,31 @@
 namespace chasqui::bsp {
 
 namespace {
+
+/// A program that runs. Who calls exit() in it would wait in MPI_Finalize for the others, and they for it.
+class Running {
+ public:
+  Running() {
+    static const int watched = std::atexit(end_job_in_a_program);
+    static_cast<void>(watched);
+    ++programs_;
+  }
+  ~Running() { --programs_; }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+ private:
+  static void end_job_in_a_program() {
+    int ended = 0, rank = 0;
+    MPI_Finalized(&ended);
+    if (programs_ == 0 || ended != 0) return;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    std::fprintf(stderr, "chasqui: bsp: rank %d ends its process in the middle of a program: the job ends\n", rank);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+
+  static inline int programs_ = 0;
+};
 
 void start_mpi() {
   int started = 0;
@@ -28,6 +54,7 @@ void start_mpi() {
 Ledger run_on(MPI_Comm communicator, const Program& program, const Options& options) {
   const auto made = detail::MpiEndpoint::make(communicator, options);
   detail::MpiEndpoint& endpoint = *made;
+  const Running running;
   const std::int64_t begin = clock_nanoseconds();
   const auto abandon = [&](Fault fault, const std::function<std::string()>& why) {
     endpoint.abandon(fault, why);

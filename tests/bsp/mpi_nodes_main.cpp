@@ -2,7 +2,7 @@
 // Supersteps on nodes of all sizes against the same without boards: what is received, and what the ledger counts.
 //   test_bsp_nodes_… [SEED]
 //   test_bsp_nodes_… many: few supersteps of many processes
-//   test_bsp_nodes_… dies: a rank is killed between two supersteps, and the others must not wait for ever
+//   test_bsp_nodes_… dies | exits: a rank is killed between two supersteps, or calls exit(), and the others must not wait for ever
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
@@ -109,11 +109,12 @@ bool many_processes(int node_size) {
   return right && steps.size() == 3 && steps[0].total_messages == size * size && steps[1].total_messages == size;
 }
 
-void die_in_a_superstep() {
+void end_in_a_superstep(bool killed) {
   run_mpi(
-      [](World& w) {
+      [=](World& w) {
         for (int step = 0;; ++step) {
           if (step == 3 && w.rank() == w.size() - 2) {
+            if (!killed) std::exit(0);
             std::printf("a rank is killed in superstep 3\n");
             std::fflush(stdout);
             std::raise(SIGKILL);
@@ -128,8 +129,8 @@ void die_in_a_superstep() {
 
 int main(int argc, char** argv) {
   const int rank = mpi_rank(), size = mpi_size();
-  if (argc > 1 && std::strcmp(argv[1], "dies") == 0) {
-    die_in_a_superstep();
+  if (argc > 1 && (std::strcmp(argv[1], "dies") == 0 || std::strcmp(argv[1], "exits") == 0)) {
+    end_in_a_superstep(std::strcmp(argv[1], "dies") == 0);
     return 0;
   }
   if (argc > 1 && std::strcmp(argv[1], "many") == 0) {
