@@ -10,53 +10,12 @@
 #include <vector>
 
 #include "chasqui/run/choose.hpp"
+#include "run/choose/line_cost.hpp"
 
 namespace chasqui::run {
 
-constexpr bool folds(Kind kind) { return combines(kind) && kind != Kind::barrier; }
-constexpr bool exchanges(Kind kind) { return kind == Kind::alltoall || kind == Kind::reduce_scatter; }
-
-/// What a board costs, in nanoseconds.
-struct LineCosts {
-  int ranks = 1;       ///< that share the board
-  double publish = 0;  ///< one line from its writer to all readers
-  double each = 0;     ///< reading each further line while everybody does
-  Grouping caches{};   ///< ranks that share one; none: all do
-  double near = 1;     ///< inside a cache both take so much of that
-  friend bool operator==(const LineCosts&, const LineCosts&) = default;
-};
-LineCosts line_costs(const Profile& profile, int ranks, const Grouping& caches = {});
-
 /// Bytes of a stage that a collective needs in one piece: an element of folds, one or a line for each rank of exchanges.
 std::size_t staged_element(Kind kind, std::size_t element, int ranks);
-
-/// The level of a profile that tells of shared memory.
-const Level& node_level(const Profile& profile);
-
-/// An all-reduce whose contributions take so many lines. No groups (1 or 2 lines): everybody reads all lines (slots); otherwise a
-/// member of each group folds each line, and everybody reads what the groups have.
-double grouped_fold_time(const LineCosts& costs, int lines, const Grouping& groups);
-
-/// The fastest groups; of 1 or 2 lines none when nothing is faster than without.
-Grouping best_groups(const LineCosts& costs, int lines);
-/// Those for contributions of more than two lines: the same for all of them.
-Grouping groups_of_many(const LineCosts& costs);
-
-/// A broadcast of so many bytes, that a slot holds, in two steps. Groups: those of the caches.
-double relay_time(const LineCosts& costs, double bytes);
-
-/// A scan in chunks of the best length that pass from rank to rank: `work` is what a rank does for all of them.
-double pipeline_time(const LineCosts& costs, double work);
-/// For each line, in units of LineCosts::each.
-inline constexpr double kLineAlong = 1;
-
-/// A collective that puts `bytes` beside the lines of a slot (a scatter: the blocks of all), or takes one of the longer
-/// methods that compete with that. REQUIRES relay, slots, grouped_fold, shared_fold, exposed_fold, direct or staged.
-double beside_lines_time(const LineCosts& costs, Method method, Kind kind, double bytes);
-
-/// How often as long a payload of two lines takes as one of one line (flat all-reduces of 8 and 64 B on 16 ranks,
-/// bench/node/lines.cpp).
-inline constexpr double kTwoLines = 1.7;
 
 /// From so many bytes of one rank's contribution on, up to the next entry's.
 struct MethodFrom {

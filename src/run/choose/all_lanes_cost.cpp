@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+#include "run/choose/all_lanes_cost.hpp"
+
+#include <algorithm>
+
+#include "chasqui/base/arithmetic.hpp"
+#include "chasqui/base/error.hpp"
+#include "chasqui/plan/clusters.hpp"
+#include "run/choose/board_cost.hpp"
+#include "run/choose/by_messages.hpp"
+#include "run/choose/line_cost.hpp"
+#include "run/choose/network_cost.hpp"
+#include "run/messages/message_cost.hpp"
+
+namespace chasqui::run {
+namespace {
+
+/// What the styles with a lane for each rank cost.
+class AllLanes {
+ public:
+  AllLanes(const Query& query, const Topology& topology, const Profile& profile)
+      : query_(query), topology_(topology), profile_(profile), n_(topology.largest_node), N_(topology.nodes),
+        bytes_(static_cast<double>(query.bytes)) {}
+
+  LaneWay shares() const {
+    const Choice between = fastest_between();
+    const auto share = static_cast<double>(share_of().bytes);
+    LaneWay way{LaneWay::Style::shares,
+                {Method::two_level, between.nanoseconds, n_, {}},
+                {between.method, between.parts},
+                {},
+                {}};
+    way.choice.nanoseconds += inside(share);
+    way.choice.why = fmt::format("{} lanes a node, a share each by {}", n_, to_string(way.between.method));
+    return way;
+  }
+
+  std::optional<LaneWay> dealt() const {
+    if (N_ == 2) return {};  // one message
+    LaneWay way{LaneWay::Style::dealt, {Method::two_level, 0, std::min(n_, N_ - 1), {}}, {}, {}, {}};
+    const double m = static_cast<double>(dealt_messages(N_, n_)), each = m * n_ + 1;
+    const double node = n_ * bytes_;
+    switch (query_.kind) {
+      case Kind::gather:
+        way.choice.nanoseconds = board(Kind::gather, bytes_) + straight(m, node) + board(Kind::gather, each * bytes_);
+        break;
+      case Kind::scatter:
+        way.choice.nanoseconds = board(Kind::scatter, each * bytes_) + straight(m, node) + board(Kind::scatter, bytes_);
+        break;
+      case Kind::alltoall:
+        way.choice.nanoseconds =
+            board(Kind::alltoall, each * bytes_) + straight(m, n_ * node) + board(Kind::alltoall, m * node);
+        break;
+      case Kind::reduce_scatter:
+        if (!query_.commutative) return {};
+        way.choice.nanoseconds =
+            board(Kind::reduce_scatter, m * node) + straight(m, node) + board(Kind::reduce_scatter, bytes_);
+        break;
+      case Kind::allgather: break;
+      case Kind::scan:
+        if (query_.commutative && fits_slot(query_, topology_)) break;
+        [[fallthrough]];
+      default: return {};
+    }
+    if (way.choice.nanoseconds == 0) choose_rounds(way);
+    way.choice.why = way.radices.empty()
+                         ? fmt::format("{} lanes a node, nodes dealt to them", way.choice.parts)
+                         : fmt::format("{} lanes a node, {} round{} of radix {}", way.choice.parts, way.radices.size(),
+                                       way.radices.size() == 1 ? "" : "s", way.radices.front());
+    return way;
+  }
+
+ private:
+  double board(Kind kind, double bytes) const { return board_time(profile_, kind, bytes, n_, topology_.shares_memory); }
+
+  /// What a rank carries of it.
+  Query share_of() const {
+    const std::size_t ranks = static_cast<std::size_t>(n_), count = query_.bytes / query_.element;
+    Query lane = query_;
+    const bool cuts = query_.kind == Kind::broadcast || folds(query_.kind);
+    if (cuts && query_.kind != Kind::reduce_scatter) lane.bytes = (count + ranks - 1) / ranks * query_.element;
+    if (query_.kind == Kind::alltoall) lane.bytes *= ranks;
+    return lane;
+  }
+  /// How it may get to the other nodes.
+  Choice fastest_between() const {
+    const Profile shared = with_shared_adapter(profile_, topology_);
+    return fastest(choices_by_messages(share_of(), message_level(topology_, shared), N_, N_, shared));
+  }
+
+  /// What shares cost on the boards, before and after the messages.
+  double inside(double share) const {
+    switch (query_.kind) {
+      case Kind::broadcast: return board(Kind::broadcast, bytes_) + board(Kind::allgather, share);
+      case Kind::reduce: return board(Kind::reduce_scatter, share) + board(Kind::gather, share);
+      case Kind::allreduce: return board(Kind::reduce_scatter, share) + board(Kind::allgather, share);
+      case Kind::scan:
+        return board(Kind::scan, bytes_) + board(Kind::reduce_scatter, share) + board(Kind::allgather, share);
+      case Kind::alltoall: return board(Kind::alltoall, N_ * bytes_);
+      default: return board(query_.kind, N_ * bytes_);
+    }
+  }
+
+  /// `messages` of every lane, all lanes at once: first it sends, then it receives.
+  double straight(double messages, double bytes) const {
+    const int lanes = std::min(n_, N_ - 1);
+    const Level level = with_everybody_sending(message_level(topology_, profile_), profile_, {N_, lanes});
+    const double gamma = node_gap(level, bytes), o_r = level.o_r.value;
+    const double gap = std::max({port_time(level, bytes), o_r, lanes * gamma});
+    return std::max(flight_time(level, bytes) + (messages - 1) * gap, messages * (level.o_s.value + o_r)) +
+           (lanes - 1) * gamma;
+  }
+
+  void choose_rounds(LaneWay& way) const {
+    const bool scans = query_.kind == Kind::scan;
+    const LaneCosts costs = lane_costs(query_, topology_, profile_);
+    for (std::int64_t rounds = 1;; ++rounds) {
+      auto radices = plan::equal_radices(N_, rounds);
+      double time = scans ? board(Kind::scan, bytes_) + costs.allreduce : board(Kind::allgather, bytes_);
+      double window = 1;
+      for (const std::int64_t radix : radices) {
+        const double lanes = static_cast<double>(std::min<std::int64_t>(n_, radix - 1));
+        const double each = static_cast<double>(divide_up(radix - 1, std::min<std::int64_t>(n_, radix - 1)));
+        const double message = scans ? bytes_ : window * n_ * bytes_;
+        time += straight(each, message);
+        time += scans ? costs.one_read + (lanes - 1) * costs.more_reads : board(Kind::allgather, each * message);
+        window = std::min<double>(N_, window * static_cast<double>(radix));
+      }
+      if (radices.front() == 2) return;  // one lane
+      if (way.radices.empty() || time < way.choice.nanoseconds) {
+        way.choice.nanoseconds = time;
+        way.choice.parts = std::min<std::int64_t>(n_, radices.front() - 1);
+        way.radices = std::move(radices);
+      }
+    }
+  }
+
+  const Query& query_;
+  const Topology& topology_;
+  const Profile& profile_;
+  int n_, N_;
+  double bytes_;
+};
+
+}  // namespace
+
+LaneWay shares_way(const Query& query, const Topology& topology, const Profile& profile) {
+  return AllLanes(query, topology, profile).shares();
+}
+
+std::optional<LaneWay> dealt_way(const Query& query, const Topology& topology, const Profile& profile) {
+  return AllLanes(query, topology, profile).dealt();
+}
+
+}  // namespace chasqui::run
