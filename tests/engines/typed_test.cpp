@@ -125,6 +125,8 @@ TEST(Typed, BlocksOfDifferentLengths) {
     if (!refused(few, good, "1 input counts for 2 ranks")) throw Error("few counts");
     if (!refused(good, long_ones, "output blocks of 6 elements together in a buffer of 4")) throw Error("long blocks");
     if (!refused(negative, good, "negative count -1")) throw Error("negative counts");
+    const std::vector<std::int64_t> huge(2, std::numeric_limits<std::int64_t>::max());
+    if (!refused(huge, good, "elements together in a buffer of 4")) throw Error("counts whose sum fits no integer");
     std::vector<long> odd(3);
     try {
       comm.alltoall(odd, odd);

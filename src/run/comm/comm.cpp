@@ -6,6 +6,7 @@
 #include <numeric>
 #include <optional>
 
+#include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
 #include "run/board/collectives.hpp"
 #include "run/board/process_memory.hpp"
@@ -169,12 +170,21 @@ std::unique_ptr<Comm> Comm::split(int colour, int key) {
 void Comm::refuse(const std::string& why) { Engine::of(*this).refuse_call(why); }
 void Comm::leave(const std::string& why) { Engine::of(*this).health_.leave(why); }
 
+namespace {
+
+/// Where a block ends. Counts that are negative or whose sum fits no integer are refused later.
+std::int64_t block_end(std::int64_t before, std::int64_t count) {
+  return saturating_add(before, std::max<std::int64_t>(0, count));
+}
+
+}  // namespace
+
 Comm::SideBySide Comm::side_by_side(std::span<const std::int64_t> in_counts, std::span<const std::int64_t> out_counts) {
   SideBySide blocks{{in_counts.begin(), in_counts.end()}, {}, {out_counts.begin(), out_counts.end()}, {}};
   blocks.in_first.resize(in_counts.size());
   blocks.out_first.resize(out_counts.size());
-  std::exclusive_scan(in_counts.begin(), in_counts.end(), blocks.in_first.begin(), std::int64_t{0});
-  std::exclusive_scan(out_counts.begin(), out_counts.end(), blocks.out_first.begin(), std::int64_t{0});
+  std::exclusive_scan(in_counts.begin(), in_counts.end(), blocks.in_first.begin(), std::int64_t{0}, block_end);
+  std::exclusive_scan(out_counts.begin(), out_counts.end(), blocks.out_first.begin(), std::int64_t{0}, block_end);
   return blocks;
 }
 
@@ -182,7 +192,7 @@ void Comm::check_blocks(Kind kind, const SideBySide& blocks, std::int64_t in, st
   const auto check = [&](const std::vector<std::int64_t>& counts, std::int64_t room, const char* what) {
     if (counts.size() != static_cast<std::size_t>(size_))
       refuse(fmt::format("{} {} counts for {} ranks: pass one for each", counts.size(), what, size_));
-    const std::int64_t all = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+    const std::int64_t all = std::accumulate(counts.begin(), counts.end(), std::int64_t{0}, block_end);
     if (all > room) refuse(fmt::format("{} blocks of {} elements together in a buffer of {}", what, all, room));
   };
   check(blocks.in_counts, in, "input");
