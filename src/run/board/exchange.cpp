@@ -30,11 +30,11 @@ std::size_t piece_bytes(const Board& board, std::size_t largest, std::size_t uni
 constexpr std::size_t kAllFirst = 4096;
 
 /// What each rank tells of uneven blocks before they move.
-struct Told {
+struct UnevenBlocks {
   Exposed places;         ///< bytes: of the largest block that it gives or gets
   std::uint64_t readers;  ///< ranks for which it has a block, a bit each
 };
-static_assert(sizeof(Told) <= kLinePayload);
+static_assert(sizeof(UnevenBlocks) <= kLinePayload);
 
 /// Uneven blocks that lie beside the lines which tell of them, so that they have come when these have; only where all blocks of all ranks
 /// are short, which a rank finds out when it has read all lines.
@@ -65,7 +65,7 @@ class ShortBlocks {
   void fetch(int r) const {
     if (room_ != 0) ask_for_line(mine_of(r));
   }
-  void take(const std::vector<Told>& all) const {
+  void take(const std::vector<UnevenBlocks>& all) const {
     if (call_.kind == Kind::reduce_scatter) {
       const std::size_t bytes = gotten_from(call_, me_, me_).bytes;
       return fold_in_order(call_, ranks_, bytes / call_.element, call_.out,
@@ -95,8 +95,8 @@ class ShortBlocks {
 
 /// Afterwards `largest` is that of all ranks.
 Task tell_uneven(Board& board, const Call& call, bool exposes, const ShortBlocks& blocks, std::size_t& largest,
-                 std::vector<Told>& all) {
-  Told mine{exposed_by(call, board.rank()), blocks.readers()};
+                 std::vector<UnevenBlocks>& all) {
+  UnevenBlocks mine{exposed_by(call, board.rank()), blocks.readers()};
   mine.places.bytes = largest;
   co_await until([&] { return board.may_publish(); });
   if (blocks.holds(largest)) blocks.give();
@@ -111,7 +111,7 @@ Task tell_uneven(Board& board, const Call& call, bool exposes, const ShortBlocks
   co_await until([&] { return awaited.none(here); });
   board.everybody_began();
   for (int r = 0; r < board.ranks(); ++r) {
-    board.read(r, &all[static_cast<std::size_t>(r)], sizeof(Told));
+    board.read(r, &all[static_cast<std::size_t>(r)], sizeof(UnevenBlocks));
     largest = std::max<std::size_t>(largest, all[static_cast<std::size_t>(r)].places.bytes);
   }
 }
@@ -240,7 +240,7 @@ Task staged_exchange(Board& board, ProcessMemory* memory, Call call) {
   bool taken = false, reads = false;
   if (call.uneven()) {
     const ShortBlocks blocks(board, call);
-    std::vector<Told> all(static_cast<std::size_t>(board.ranks()));
+    std::vector<UnevenBlocks> all(static_cast<std::size_t>(board.ranks()));
     co_await tell_uneven(board, call, memory != nullptr, blocks, largest, all);
     taken = blocks.holds(largest);
     reads = !taken && memory != nullptr && largest >= kLongUneven;
@@ -248,7 +248,7 @@ Task staged_exchange(Board& board, ProcessMemory* memory, Call call) {
     if (taken) blocks.take(all);
     if (reads) {
       std::vector<Exposed> places;
-      for (const Told& each : all) places.push_back(each.places);
+      for (const UnevenBlocks& each : all) places.push_back(each.places);
       co_await take_from_memory(board, *memory, call, places);
     }
   }
