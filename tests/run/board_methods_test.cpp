@@ -35,7 +35,8 @@ TEST(BoardMethods, NoOtherMethodIsPredictedFasterThanTheOneTaken) {
             EXPECT_LE(time(method), time(Method::slots));
             if (kind == Kind::reduce || kind == Kind::allreduce) {
               EXPECT_LE(time(method), time(Method::shared_fold));
-              if (kind == Kind::allreduce && ranks > 2 && methods.groups()[2].size != 0 && slot <= 19 * kLinePayload) {
+              if (kind == Kind::allreduce && ranks > 2 && methods.groups().folds[2].size != 0 &&
+                  slot <= 19 * kLinePayload) {
                 EXPECT_LE(time(method), time(Method::grouped_fold));
               }
             }
@@ -109,8 +110,9 @@ TEST(BoardMethods, GroupsLieInsideCaches) {
                                  Grouping::by_turns(kRanks, 2), Grouping::by_turns(kRanks, 8)}) {
     const LineCosts costs{kRanks, 400, 16, caches, 0.4};
     const BoardMethods methods(costs, kWide, false);
-    for (const std::size_t i : {0, 1, 3}) {
-      EXPECT_TRUE(methods.groups()[i].inside(caches)) << methods.groups()[i].size << " in " << caches.size;
+    const BoardGroups& groups = methods.groups();
+    for (const Grouping& each : {groups.for_lines(1), groups.for_lines(2), groups.readers}) {
+      EXPECT_TRUE(each.inside(caches)) << each.size << " in " << caches.size;
     }
     for (const int lines : {1, 2}) {
       const double time = grouped_fold_time(costs, lines, best_groups(costs, lines));

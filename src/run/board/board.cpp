@@ -122,26 +122,6 @@ void Board::own_more() {
   if (sequence_ >= more_lines_until_) more_lines_ = 0;
 }
 
-void Board::arrange(const std::array<Grouping, 4>& groups) {
-  const int ranks = shape_.ranks;
-  const auto as_seen_here = [&](const Grouping& all) -> Groups {
-    if (all.size == 0) return {};
-    Groups seen{all.size, all.count, all.smallest(ranks), all.dealt ? all.count : 1, all.dealt ? 1 : all.size};
-    seen.own = seen.group_of(rank_);
-    seen.place = (rank_ - seen.rank_of(seen.own, 0)) / seen.step;
-    seen.members = all.dealt ? (ranks - seen.own + all.count - 1) / all.count
-                             : std::min(all.size, ranks - seen.rank_of(seen.own, 0));
-    return seen;
-  };
-  for (std::size_t i = 0; i < groups.size(); ++i) groups_[i] = as_seen_here(groups[i]);
-  for (std::size_t i = 0; i < 3; ++i) {
-    if (!groups[i].dealt) continue;
-    const auto neighbours = Grouping::neighbours(ranks, groups[i].size);
-    const bool enough = neighbours.smallest(ranks) >= 2;  // members for two lines
-    in_order_[i] = as_seen_here(enough ? neighbours : Grouping::neighbours(ranks, ranks));
-  }
-}
-
 void Board::change_to(const Signature& call) {
   calls_[rank_].noted.note(sequence_, call);
   call_ = call;

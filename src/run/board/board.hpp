@@ -48,7 +48,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -57,12 +56,12 @@
 #include <utility>
 #include <vector>
 
-#include "chasqui/model/grouping.hpp"
 #include "chasqui/run/operator.hpp"
 #include "run/board/buffer_use.hpp"
 #include "run/board/copy.hpp"
 #include "run/board/counters.hpp"
 #include "run/board/first_looks.hpp"
+#include "run/board/groups.hpp"
 #include "run/board/notice.hpp"
 #include "run/board/own_core.hpp"
 #include "run/board/shape.hpp"
@@ -79,22 +78,6 @@ enum class Place {
   second_result,  ///< the rest of that
   further,        ///< and from here on the lines after those two, of contributions and results by turns
 };
-/// Groups of which members fold or publish for the others, as one rank sees them.
-struct Groups {
-  int size = 0;      ///< ranks of the largest; 0: there are none
-  int count = 0;     ///< how many there are
-  int smallest = 0;  ///< ranks of that one
-  int step = 1;      ///< from a member to the next
-  int leap = 0;      ///< from a group's first rank to that of the next
-  int own = 0;       ///< this rank's group
-  int place = 0;     ///< this rank's in it
-  int members = 0;   ///< of this rank's
-
-  int rank_of(int group, int member) const { return group * leap + member * step; }
-  int member(int i) const { return rank_of(own, i); }  ///< of this rank's group
-  int group_of(int rank) const { return step == 1 ? rank / leap : rank % step; }
-};
-
 /// One rank's view of a board. Written at every call: not in a pair of lines with anything of another rank, which one
 /// thread may have made too.
 class alignas(2 * kLine) Board {
@@ -229,14 +212,8 @@ class alignas(2 * kLine) Board {
   void fetch(int slot, Place place) const { ask_for_line(line(slot, place)); }
 
   // --- groups of which members fold or publish for the others
-  /// For folds of one line, of two, and of more, and for broadcasts. The same on every rank.
-  void arrange(const std::array<Grouping, 4>& groups);
-  /// Where operands keep the order of the ranks, so do the groups.
-  const Groups& groups(int lines, const Operator& op) const {
-    const int which = std::min(lines, 3) - 1;
-    return groups_[which].step != 1 && op.combine != nullptr && !op.commutative ? in_order_[which] : groups_[which];
-  }
-  const Groups& readers() const { return groups_[3]; }  ///< of a broadcast
+  void arrange(const BoardGroups& groups) { groups_ = OwnGroups(groups, shape_.ranks, rank_); }  ///< alike on all ranks
+  const OwnGroups& groups() const { return groups_; }
 
   // --- for tests
   std::uint32_t methods_run() const { return methods_run_; }  ///< a bit for each that ran since forget_methods()
@@ -330,8 +307,7 @@ class alignas(2 * kLine) Board {
   std::size_t own_slot_;  ///< lines from the first slot to this rank's
   std::size_t results_;   ///< lines from contributions to results
   std::size_t further_;   ///< a rank has so many there, for contributions and results
-  Groups groups_[4];
-  Groups in_order_[3];  ///< neighbours, where groups_ are dealt out by turns
+  OwnGroups groups_;
   std::uint32_t methods_run_ = 0;
   std::size_t owned_wide_ = 0;          ///< bytes published wide lately
   std::uint64_t more_lines_ = 0;        ///< places besides the first that were published lately: a bit each

@@ -23,7 +23,8 @@ GroupedFold::GroupedFold(Board& board, const Call& call)
     : board_(board), call_(call), count_(call.kind == Kind::barrier ? 0 : static_cast<std::size_t>(call.count)),
       parts_(count_ * call.element <= kLinePayload ? 1 : lines_of(count_, call.element)),
       each_(parts_ == 1 ? count_ : (count_ + static_cast<std::size_t>(parts_) - 1) / static_cast<std::size_t>(parts_)),
-      groups_(board.groups(parts_, call.op)), part_(groups_.place < groups_.smallest ? groups_.place : parts_) {
+      groups_(board.groups().for_lines(parts_, call.op)),
+      part_(groups_.place < groups_.smallest ? groups_.place : parts_) {
   board.begin(signature_of(call), Method::grouped_fold);
 }
 

@@ -5,7 +5,7 @@ namespace chasqui::run {
 
 Relay::Relay(Board& board, const Call& call) : board_(board), call_(call) {
   board.begin(signature_of(call), Method::relay);
-  const Groups& groups = board.readers();
+  const Groups& groups = board.groups().readers();
   const int root = static_cast<int>(call.root);
   const bool beside_root = groups.group_of(root) == groups.own;
   here_ = board.rank() == root;

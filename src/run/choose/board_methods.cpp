@@ -176,7 +176,7 @@ std::vector<MethodFrom> usual_methods(const LineCosts& costs, Kind kind, bool th
 }
 
 BoardMethods::BoardMethods(const LineCosts& costs, std::size_t wide, bool threads)
-    : groups_{best_groups(costs, 1), best_groups(costs, 2), groups_of_many(costs), costs.caches}, ranks_(costs.ranks),
+    : groups_{{best_groups(costs, 1), best_groups(costs, 2), groups_of_many(costs)}, costs.caches}, ranks_(costs.ranks),
       wide_(wide) {
   for (std::size_t k = 0; k < kKinds; ++k) {
     const auto kind = static_cast<Kind>(k);
@@ -221,8 +221,7 @@ std::optional<Method> BoardMethods::longer(Kind kind, std::size_t bytes, std::si
   if (among == Among::all && entry.native) return Method::native;
   if (entry.method == Method::grouped_fold) {
     const int lines = lines_of(bytes / element, element);
-    const bool fits = lines != 0 && lines <= most_lines(ranks_) &&
-                      groups_[static_cast<std::size_t>(std::min(lines, 3) - 1)].size != 0;
+    const bool fits = lines != 0 && lines <= most_lines(ranks_) && groups_.for_lines(lines).size != 0;
     return fits ? Method::grouped_fold : Method::slots;
   }
   if (entry.method == Method::exposed_fold && share_elements(bytes / element, element, ranks_) * element > wide_)

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "chasqui/run/choose.hpp"
+#include "run/board/groups.hpp"
 #include "run/choose/line_cost.hpp"
 
 namespace chasqui::run {
@@ -51,8 +52,7 @@ class BoardMethods {
   }
   const std::vector<MethodFrom>& entries(Kind kind) const { return rows_[static_cast<std::size_t>(kind)].entries; }
   std::size_t wide() const { return wide_; }  ///< bytes that a slot holds beside its lines
-  /// For folds of 1 or 2 lines, and of more; and for broadcasts.
-  const std::array<Grouping, 4>& groups() const { return groups_; }
+  const BoardGroups& groups() const { return groups_; }
 
  private:
   static constexpr std::size_t kKinds = 10;  ///< broadcast .. barrier
@@ -65,7 +65,7 @@ class BoardMethods {
   void find_short();
 
   std::array<Row, kKinds> rows_;
-  std::array<Grouping, 4> groups_{};
+  BoardGroups groups_;
   int ranks_ = 1;
   std::size_t wide_ = 0;
   std::size_t largest_element_ = ~std::size_t{0};  ///< that the stages hold

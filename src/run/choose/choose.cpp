@@ -176,7 +176,7 @@ std::string board_objection(Method method, const Query& query, const Topology& t
     case Method::slots: return slot <= std::max(kSlotPayload, wide) ? "" : too_long(std::max(kSlotPayload, wide));
     case Method::relay:
       if (kind != Kind::broadcast) return "only broadcasts are relayed";
-      if (board.groups()[3].size == 0) return "all ranks share a cache, or nobody knows";
+      if (board.groups().readers.size == 0) return "all ranks share a cache, or nobody knows";
       return slot <= std::max(kSlotPayload, wide) ? "" : too_long(std::max(kSlotPayload, wide));
     case Method::grouped_fold: {
       if (!reduces && kind != Kind::barrier) return "only folds have groups";
@@ -184,8 +184,7 @@ std::string board_objection(Method method, const Query& query, const Topology& t
       if (lines == 0) return "an element does not fit a line";
       if (lines > most) return fmt::format("it takes {} lines, and there are {}", lines, most);
       if (lines == 1 && kind == Kind::reduce) return "a reduction of one line has no groups";
-      if (board.groups()[static_cast<std::size_t>(std::min(lines, 3) - 1)].size == 0)
-        return fmt::format("this board has no groups for {} lines", lines);
+      if (board.groups().for_lines(lines).size == 0) return fmt::format("this board has no groups for {} lines", lines);
       return "";
     }
     case Method::shared_fold:

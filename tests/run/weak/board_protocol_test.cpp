@@ -91,7 +91,7 @@ class Node {
     for (int r = 0; r < shape_.ranks; ++r) {
       boards_.emplace_back(memory_, shape_, r, 1);
       const auto groups = Grouping::neighbours(shape_.ranks, 2);
-      boards_.back().arrange({groups, groups, groups, groups});
+      boards_.back().arrange({{groups, groups, groups}, groups});
     }
   }
 
