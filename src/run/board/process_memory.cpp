@@ -55,7 +55,7 @@ struct Process {
   /// Sets errno if so.
   bool ended() const {
     pollfd look{file, POLLIN, 0};
-    if (poll(&look, 1, 0) == 0) return false;
+    if (poll(&look, 1, 0) <= 0) return false;  // it has not, or the kernel does not say
     errno = ESRCH;
     return true;
   }
