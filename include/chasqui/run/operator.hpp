@@ -25,7 +25,7 @@ struct Operator {
   using Fold = void (*)(void* context, const void* first, std::size_t stride, std::size_t n, void* out,
                         std::size_t count);
 
-  /// The same for values that lie anywhere: values[i] is the i-th of n; out may be one of them.
+  /// A fold of values that lie anywhere: values[i] is the i-th of n; out may be one of them.
   using FoldMany = void (*)(void* context, const void* const* values, std::size_t n, void* out, std::size_t count);
 
   Combine combine = nullptr;  ///< folds `count` elements

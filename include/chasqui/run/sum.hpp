@@ -54,7 +54,7 @@ Request isum(Comm& comm, const plan::SumPlan& plan, std::span<const T> mine, T& 
   return start_sum(comm, plan, mine.data(), mine.size(), &total, folded_by<T>(*kept), kept);
 }
 
-/// The same to its end. Ranks without operands return T{}.
+/// Runs a summation to its end. Ranks without operands return T{}.
 template <typename T, typename F = Sum>
 T sum(Comm& comm, const plan::SumPlan& plan, std::span<const T> mine, F op = {}) {
   T total{};

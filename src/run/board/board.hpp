@@ -106,21 +106,23 @@ class alignas(2 * kLine) Board {
     begin(call);
     methods_run_ |= 1u << static_cast<unsigned>(method);
   }
+  /// This rank needs nothing more of the present collective.
   void finish() {
     own_->done.store(sequence_, std::memory_order_release);
     ask_to_write_line(row(sequence_ + 1) + own_slot_);
     if (more_lines_ != 0) own_more();
-  }  ///< this rank needs nothing more of the present collective
+  }
   /// As if so many collectives and rounds had been, before the first one: whoever needs this rank waits until it has done so.
   void skip_to(std::uint64_t calls) {
     sequence_ = calls;
     own_->done.store(calls, std::memory_order_release);
     stages_.skip_to(calls);
   }
+  /// The next collective goes another way, or was refused: an unknown one.
   void pass_by(const Signature& call) {
     begin(call);
     finish();
-  }  ///< the next collective goes another way, or was refused: an unknown one
+  }
   /// A collective of all ranks goes another way, between two on this board: who waits for this rank instead finds out.
   void call_elsewhere() {
     calls_[rank_].elsewhere.store(elsewhere(rank_) + 1, std::memory_order_release);
@@ -131,8 +133,8 @@ class alignas(2 * kLine) Board {
   bool found_astray() const { return astray_ != 0; }  ///< and it was this rank that found out
   /// Everybody has begun the current collective, hence finished the previous one.
   void everybody_began() { slowest_ = sequence_ - 1; }
-  /// The same of one rank, and it has consumed all rounds before this collective's: where roots take turns, the next one need not
-  /// ask everybody how far it is.
+  /// One rank has begun it, hence finished the one before, and consumed all rounds before this collective's: where roots take turns,
+  /// the next one need not ask everybody how far it is.
   void began(int rank) {
     done_.note(rank, sequence_ - 1);
     stages_.has_begun(rank);
@@ -154,12 +156,12 @@ class alignas(2 * kLine) Board {
     if (header >> kSignBits == sequence_) disagree(slot);  // from call 2^44 on only compare_calls() finds out
     return false;
   }
-  const CallHistory& calls() const {
-    return calls_[rank_].noted;
-  }  ///< this rank's; those of all go over the board, or pass it by
+  /// This rank's; those of all go over the board, or pass it by.
+  const CallHistory& calls() const { return calls_[rank_].noted; }
   /// Throws the Error for two ranks that called different things: names both calls.
   [[noreturn]] void disagree(int other) const;
-  /// The same, if some rank has certainly called something else than this one: who waits for each other may never read a line.
+  /// Throws such an Error if some rank has certainly called something else than this one: ranks that wait for each other may never
+  /// read a line. `seen` is set before, to the call up to which ranks were compared.
   void compare_calls(std::uint64_t& seen) const;
   std::uint64_t complete() const;  ///< the last collective that some rank has finished
   /// The board's ranks as errors call them: their ranks in a communicator of several nodes.
@@ -171,10 +173,11 @@ class alignas(2 * kLine) Board {
     const bool second = published(slot, Place::second);
     return first && second;
   }
+  /// Copies what `slot` published. REQUIRES arrived(slot, bytes).
   void read(int slot, void* data, std::size_t bytes) const {
     if (bytes > kLinePayload) return read_more(slot, data, bytes);
     copy_short(data, payload(slot, Place::first), bytes);
-  }  ///< copies what `slot` published. REQUIRES arrived(slot, bytes)
+  }
   /// Copies `bytes` from `offset` on, of the `all` bytes that `slot` published.
   void read_part(int slot, std::size_t all, std::size_t offset, void* data, std::size_t bytes) const;
   /// Where contributions of more than kSlotPayload bytes lie: as many bytes as the shape says.
@@ -194,17 +197,17 @@ class alignas(2 * kLine) Board {
       more_lines_until_ = sequence_ + kSlotRing;
     }
   }
+  /// So many bytes of this rank's are written there now; probably soon again.
   void uses_wide(std::size_t bytes) {
     owned_wide_ = bytes;
     more_lines_ |= kWideBit;
     more_lines_until_ = sequence_ + kSlotRing;
-  }  ///< so many bytes of this rank's are written there now; probably soon again
-  /// The same in two steps: the payload is written, then announced.
+  }
+  /// publish_line() in two steps: the payload is written, then announced.
   std::byte* own_payload(Place place) { return line(rank_, place)->payload; }
   void announce(Place place) { publish_line(rank_, place, nullptr, 0); }  ///< what own_payload() holds may be read now
-  const std::byte* payload(int slot, Place place) const {
-    return line(slot, place)->payload;
-  }  ///< REQUIRES published(slot, place)
+  /// REQUIRES published(slot, place).
+  const std::byte* payload(int slot, Place place) const { return line(slot, place)->payload; }
   /// Bytes from a slot's lines to those of the next slot.
   std::size_t stride(Place place = Place::first) const {
     return (place < Place::further ? spacing_ : further_) * kLine;
@@ -224,9 +227,8 @@ class alignas(2 * kLine) Board {
 
   FirstLooks& looks() { return looks_; }
 
-  bool all_finished() {
-    return slowest_ >= sequence_ || refresh_slowest(sequence_) >= sequence_;
-  }  ///< every rank has left the present collective
+  /// Every rank has left the present collective.
+  bool all_finished() { return slowest_ >= sequence_ || refresh_slowest(sequence_) >= sequence_; }
 
   BufferUse& buffers() { return buffers_; }  ///< of other ranks, where memory is shared
   Notice& notice() { return notice_; }       ///< of what went wrong
@@ -243,9 +245,8 @@ class alignas(2 * kLine) Board {
   }
 
   // --- ranks that end
-  std::uint64_t finished(int rank) const {
-    return done(rank).load(std::memory_order_acquire);
-  }  ///< its last collective
+  /// Its last collective.
+  std::uint64_t finished(int rank) const { return done(rank).load(std::memory_order_acquire); }
   /// Where it is said that a rank has ended; zeroed memory: nobody has.
   std::atomic<std::uint64_t>* ended(int rank) { return &counters_[rank].ended; }
   std::atomic<std::uint64_t>* any_ended() { return &words_->ended; }

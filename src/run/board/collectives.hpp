@@ -124,7 +124,7 @@ class ExposedFold : public SharedFold {
 /// Any size, through the stages of the board. Time per byte: two copies (allreduce: three passes).
 Task staged(Board& board, Call call);
 
-/// The same for alltoall and reduce-scatter: every rank takes its block out of the stages of all. `memory`: uneven blocks
+/// An all-to-all or reduce-scatter of any size: every rank takes its block out of the stages of all. `memory`: uneven blocks
 /// that turn out to be long are read from the others' memory instead; none: never.
 Task staged_exchange(Board& board, ProcessMemory* memory, Call call);
 

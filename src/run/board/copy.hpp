@@ -79,7 +79,7 @@ inline void copy_out(void* to, const void* from, std::size_t bytes, std::size_t 
   else std::memcpy(to, from, bytes);
 }
 
-/// The same for a block that may be empty or lie where it belongs.
+/// A block that may be empty, or lie where it belongs.
 inline void copy_block(std::byte* to, const std::byte* from, std::size_t bytes, std::size_t whole = 0) {
   if (bytes != 0 && to != from) copy_out(to, from, bytes, whole);
 }

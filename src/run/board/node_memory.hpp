@@ -15,7 +15,7 @@ namespace chasqui::run {
 /// cores_of(node) says; `ring`: bytes that a rank's stage may move through, as far as the last cache and the memory allow;
 /// below 1 MiB, the stage has no more either.
 std::shared_ptr<Board> make_board(NodeRanks& node, int cores, std::size_t ring);
-/// The same, of this shape on all ranks of the node.
+/// A board of this shape, which all ranks of the node give alike.
 std::shared_ptr<Board> make_board(NodeRanks& node, int cores, const BoardShape& shape);
 
 /// Collective over all nodes: how many cores the ranks of this one may run on, all together.

@@ -127,7 +127,7 @@ double modelled(const Profile& profile, Kind kind, double bytes, int ranks, bool
   return Modelled(profile, ranks, threads, caches).time(kind, bytes);
 }
 
-/// The same by the kernel: every call costs something, and so does every page, more where many want pages of one table.
+/// By cross-memory every call of the kernel costs something, and so does every page, more where many want pages of one table.
 /// From trials on 16 bare processes (docs/laboratory/memory.md, "Reaching into the others' memory"), exchanges from 256 B to
 /// 256 KiB a block (all-to-all.md there): there everybody is called upon all the time, and a call takes longer.
 double modelled_cross_memory(const Level& node, Kind kind, double bytes, int ranks) {

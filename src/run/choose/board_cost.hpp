@@ -17,7 +17,7 @@ double at_size(const Times& times, double bytes);
 double board_time(const Profile& profile, Kind kind, double bytes, int ranks, bool threads,
                   const Grouping& caches = {});
 
-/// The same for processes that read and write each other's memory. REQUIRES crosses_memory(kind). Where it was measured,
+/// What it takes `ranks` processes of one node that read and write each other's memory. REQUIRES crosses_memory(kind). Where it was measured,
 /// sizes below the measured ones do not pay.
 double cross_memory_time(const Profile& profile, Kind kind, double bytes, int ranks);
 

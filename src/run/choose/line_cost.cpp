@@ -49,7 +49,7 @@ Cost cost_of(Method method, Kind kind) {
   }
 }
 
-/// The same between two ranks, where one reader waits for each line by itself: publications, and what each line of data takes of one.
+/// A method's cost between two ranks, where one reader waits for each line by itself: publications, and what each line of data takes of one.
 /// Fitted to two threads and two processes of an x86-64 machine, 64 B to 8 KiB, each method in turn (docs/laboratory/memory.md,
 /// "Two ranks").
 struct CostOfTwo {

@@ -10,7 +10,7 @@ namespace chasqui::run {
 /// Nanoseconds of a symmetric plan with messages of `bytes_per_block` a block.
 double symmetric_time(const LocalPlan& plan, const Level& level, double bytes_per_block);
 
-/// The same where ranks share what carries their messages: waves of messages do not overlap, as in BSP's supersteps.
+/// What a pattern takes where ranks share what carries their messages: waves of messages do not overlap, as in BSP's supersteps.
 double superstep_time(const LocalPlan& plan, const Level& level, double bytes_per_block);
 
 }  // namespace chasqui::run

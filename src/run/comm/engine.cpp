@@ -178,7 +178,7 @@ void Engine::forget_methods() {
   if (fabric_.board != nullptr) fabric_.board->forget_methods();
 }
 
-/// The same for long calls: a task, but no table, no queue.
+/// A long call on the board: a task, but it waits for nothing else that is in flight, and nobody asks for it.
 void Engine::run_long(const Call& call, Method method) {
   constexpr std::size_t kSettleFrom = 256 * 1024;  // bytes: shorter ones find out while they wait
   const std::uint64_t number = health_.next();

@@ -17,8 +17,8 @@
 
 namespace chasqui::run {
 
-/// INVARIANTS: `pending_` holds what has not ended, and what another thread's wait has ended since this communicator looked last;
-/// `for_board_` those of them that use the board, which goes on with the first alone.
+/// INVARIANTS: `pending_` holds what has not ended, and what fail() or end_all() has ended and nobody has forgotten yet; `for_board_`
+/// those of them that use the board, which goes on with the first alone.
 class InFlight {
  public:
   /// waits_block: a wait of this thread stops it, so that other communicators may be other ranks of the same thread.

@@ -58,7 +58,7 @@ void add_all_gather(Program& program, const LocalPlan& plan, const Shape& shape)
 /// All-to-all of equal blocks, by the digits of their distances: block r of the input goes to rank r, what rank r sends here
 /// becomes block r of `out`.
 void add_by_distance(Program& program, const Shape& shape, std::int64_t radix, Address out);
-/// The same of blocks of any size, every one straight; those of no bytes do not travel. REQUIRES a block for each rank.
+/// All-to-all of blocks of any size, every one straight; those of no bytes do not travel. REQUIRES a block for each rank.
 struct BlockRange {
   std::size_t begin, bytes;
 };
@@ -72,8 +72,8 @@ Shape shape_of(const Call& call, int rank, int size);
 /// A collective as the method says. REQUIRES at least two ranks and a method that goes by messages.
 Program program_of(const Shape& shape, Method method, std::int64_t parts, const Machine& machine);
 
-/// Gather, all-gather or scatter of blocks of any size, which all lie in the output; offsets as in add_blocks. The same of a
-/// reduce-scatter on circulant windows: what is there is folded on the way.
+/// Gather, all-gather or scatter of blocks of any size, which all lie in the output; offsets as in add_blocks. Or a
+/// reduce-scatter on circulant windows, which folds what is there on the way.
 Program block_program(const Shape& shape, Method method, std::int64_t parts, const Machine& machine,
                       const std::vector<std::size_t>& offsets);
 

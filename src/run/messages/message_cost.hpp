@@ -27,11 +27,11 @@ double flight_time(const Level& level, double bytes);
 /// processor is free while the bytes go out, so overhead and bytes do not add up.
 double port_time(const Level& level, double bytes);
 
-/// The same where everybody sends and receives at once, so that both are work of cores that all need: a message costs its rank the gap and, beside
+/// How long the sender's port is taken where everybody sends and receives at once, so that both are work of cores that all need: a message costs its rank the gap and, beside
 /// it, its bytes. REQUIRES a level with_everybody_sending().
 double crowded_port_time(const Level& crowd, double bytes);
 
-/// The same at the receiver: from one reception to the next.
+/// How long the receiver's port is taken: from one reception to the next.
 double receive_port_time(const Level& level, double bytes);
 
 /// From one message of every rank to its next, where all send and receive all the time: both overheads, and the bytes.

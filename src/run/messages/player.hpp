@@ -69,7 +69,7 @@ class Player final : public Waiting {
   double until_ = 0;            ///< what pause waits for; 0: a ticket is waited for
 };
 
-/// The same as a task, with scratch memory of its own.
+/// Plays a program as a task, with scratch memory of its own.
 Task play(Group group, std::shared_ptr<const Program> program, Buffers buffers, Operator op);
 
 }  // namespace chasqui::run

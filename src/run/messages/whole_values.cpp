@@ -16,7 +16,7 @@ class Folds {
   Folds(Program& program, const Shape& shape) : program_(program), shape_(shape) {}
 
   void know(Part part, Address value) { known_.push_back({part, value}); }
-  /// The same where every value is wanted once, in one fold of all: it joins its neighbours while others are under way.
+  /// A value that is wanted once, in one fold of all: it joins its neighbours while others are under way.
   void join(Part part, Address value) {
     for (bool joined = true; joined;) {
       joined = false;
