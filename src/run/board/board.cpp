@@ -9,9 +9,6 @@
 namespace chasqui::run {
 namespace {
 
-/// Beside the two lines of a contribution and of a result.
-constexpr std::size_t further_lines(int ranks) { return 2 * static_cast<std::size_t>(most_lines(ranks) - 2); }
-
 constexpr std::size_t round_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
 
 }  // namespace
@@ -35,7 +32,7 @@ BoardShape BoardShape::for_threads(int ranks) { return for_ranks(ranks, kLine); 
 std::size_t BoardShape::zeroed() const {
   const auto n = static_cast<std::size_t>(ranks);
   return round_up(sizeof(NoticeWords), 128) + n * (sizeof(Counters) + sizeof(Board::Calls)) +
-         (2 * slot_spacing(ranks) + further_lines(ranks)) * kSlotRing * n * sizeof(Board::Line);
+         SlotLines::line_bytes(ranks);
 }
 
 std::size_t BoardShape::bytes() const {
@@ -57,17 +54,8 @@ Board::Board(void* memory, const BoardShape& shape, int rank, int cores)
   at += n * sizeof(Counters);
   calls_ = reinterpret_cast<Calls*>(at);
   at += n * sizeof(Calls);
-  slots_ = lines_ = reinterpret_cast<Line*>(at);
-  spacing_ = slot_spacing(shape.ranks);
-  row_ = spacing_ * n;
-  own_slot_ = spacing_ * static_cast<std::size_t>(rank);
-  results_ = kSlotRing * row_;
-  at += 2 * results_ * sizeof(Line);
-  more_ = reinterpret_cast<Line*>(at);
-  further_ = further_lines(shape.ranks);
-  at += kSlotRing * n * further_ * sizeof(Line);
-  wide_ = at;
-  at += kSlotRing * n * wide_stride();
+  lines_ = SlotLines(at, shape, rank);
+  at += SlotLines::bytes(shape);
   auto* const stages = reinterpret_cast<std::byte*>(round_up(reinterpret_cast<std::uintptr_t>(at), 4096));
   notice_ = Notice(words_, counters_, shape.ranks, rank);
   buffers_ = BufferUse(&words_->withdrawn, counters_, shape.ranks, rank, crowded_);
@@ -108,17 +96,9 @@ std::size_t Board::publish_more(int slot, const void* data, std::size_t bytes) {
 }
 
 void Board::own_more() {
-  if ((more_lines_ & kWideBit) != 0) {
-    const std::size_t next =
-        (sequence_ + 1) % kSlotRing * static_cast<std::size_t>(shape_.ranks) + static_cast<std::size_t>(rank_);
-    std::byte* const to = wide_ + next * wide_stride();
-    own_lines(to, owned_wide_);
-  }
-  for (std::uint64_t left = more_lines_ & ~kWideBit; left != 0; left &= left - 1) {
-    const auto place = static_cast<Place>(std::countr_zero(left));
-    ask_to_write_line(place < Place::further ? row(sequence_ + 1) + own_slot_ + offset(place)
-                                             : further_line(sequence_ + 1, rank_, place));
-  }
+  if ((more_lines_ & kWideBit) != 0) own_lines(lines_.wide(sequence_ + 1, rank_), owned_wide_);
+  for (std::uint64_t left = more_lines_ & ~kWideBit; left != 0; left &= left - 1)
+    ask_to_write_line(lines_.own_line(sequence_ + 1, static_cast<Place>(std::countr_zero(left))));
   if (sequence_ >= more_lines_until_) more_lines_ = 0;
 }
 

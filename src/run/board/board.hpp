@@ -65,19 +65,12 @@
 #include "run/board/notice.hpp"
 #include "run/board/own_core.hpp"
 #include "run/board/shape.hpp"
+#include "run/board/slot_lines.hpp"
 #include "run/board/stages.hpp"
 #include "run/faults/call_history.hpp"
 
 namespace chasqui::run {
 
-/// The lines of a rank in one collective.
-enum class Place {
-  first,          ///< its contribution
-  second,         ///< the rest of it, from 57 bytes on
-  result,         ///< what it folded for its group
-  second_result,  ///< the rest of that
-  further,        ///< and from here on the lines after those two, of contributions and results by turns
-};
 /// One rank's view of a board. Written at every call: not in a pair of lines with anything of another rank, which one
 /// thread may have made too.
 class alignas(2 * kLine) Board {
@@ -99,7 +92,7 @@ class alignas(2 * kLine) Board {
     if (call != call_) change_to(Signature(call));  // a copy: the call itself stays in registers
     history_ = Signature::sum(history_, word_);
     header_ = (sequence_ << kSignBits) | (history_ >> (64 - kSignBits));
-    lines_ = row(sequence_);
+    lines_.go_to(sequence_);
   }
   /// By this method of the board.
   void begin(const Signature& call, Method method) {
@@ -109,7 +102,7 @@ class alignas(2 * kLine) Board {
   /// This rank needs nothing more of the present collective.
   void finish() {
     own_->done.store(sequence_, std::memory_order_release);
-    ask_to_write_line(row(sequence_ + 1) + own_slot_);
+    ask_to_write_line(lines_.own_first(sequence_ + 1));
     if (more_lines_ != 0) own_more();
   }
   /// As if so many collectives and rounds had been, before the first one: whoever needs this rank waits until it has done so.
@@ -181,15 +174,10 @@ class alignas(2 * kLine) Board {
   /// Copies `bytes` from `offset` on, of the `all` bytes that `slot` published.
   void read_part(int slot, std::size_t all, std::size_t offset, void* data, std::size_t bytes) const;
   /// Where contributions of more than kSlotPayload bytes lie: as many bytes as the shape says.
-  std::byte* wide(int slot) const {
-    return wide_ + ((sequence_ % kSlotRing) * static_cast<std::size_t>(shape_.ranks) + static_cast<std::size_t>(slot)) *
-                       wide_stride();
-  }
-  /// From one slot's wide part to the next: an odd number of lines, so that they spread over the sets of a cache.
-  std::size_t wide_stride() const { return shape_.wide + kLine; }
+  std::byte* wide(int slot) const { return lines_.wide(sequence_, slot); }
   /// One line alone. REQUIRES bytes <= kLinePayload.
   void publish_line(int slot, Place place, const void* data, std::size_t bytes) {
-    Line* to = line(slot, place);
+    SlotLines::Line* const to = line(slot, place);
     copy_short(to->payload, data, bytes);
     to->header.store(header_, std::memory_order_release);
     if (place != Place::first) {
@@ -209,9 +197,7 @@ class alignas(2 * kLine) Board {
   /// REQUIRES published(slot, place).
   const std::byte* payload(int slot, Place place) const { return line(slot, place)->payload; }
   /// Bytes from a slot's lines to those of the next slot.
-  std::size_t stride(Place place = Place::first) const {
-    return (place < Place::further ? spacing_ : further_) * kLine;
-  }
+  std::size_t stride(Place place = Place::first) const { return lines_.stride(place); }
   void fetch(int slot, Place place) const { ask_for_line(line(slot, place)); }
 
   // --- groups of which members fold or publish for the others
@@ -254,32 +240,13 @@ class alignas(2 * kLine) Board {
  private:
   static constexpr int kSignBits = 20;  ///< of a header: what the calls so far come to; above them the sequence number
 
-  struct alignas(kLine) Line {
-    std::atomic<std::uint64_t> header;
-    std::byte payload[kLinePayload];
-  };
-  static_assert(sizeof(Line) == kLine);
   struct alignas(2 * kLine) Calls {  ///< of one rank; read by others only when something is wrong
     CallHistory noted;
     std::atomic<std::uint64_t> elsewhere;  ///< so many calls went another way
   };
   friend struct BoardShape;
 
-  /// The lines of all ranks in one collective.
-  Line* row(std::uint64_t sequence) const { return slots_ + sequence % kSlotRing * row_; }
-  std::size_t offset(Place place) const {
-    const auto which = static_cast<std::size_t>(place);
-    return which / 2 * results_ + which % 2 * (spacing_ / 2);
-  }
-  Line* line(int slot, Place place) const {
-    if (place >= Place::further) return further_line(sequence_, slot, place);
-    return lines_ + spacing_ * static_cast<std::size_t>(slot) + offset(place);
-  }
-  Line* further_line(std::uint64_t sequence, int slot, Place place) const {
-    const std::uint64_t before = sequence % kSlotRing * static_cast<std::uint64_t>(shape_.ranks);
-    return more_ + (before + static_cast<std::uint64_t>(slot)) * further_ +
-           (static_cast<std::size_t>(place) - static_cast<std::size_t>(Place::further));
-  }
+  SlotLines::Line* line(int slot, Place place) const { return lines_.line(sequence_, slot, place); }
   void change_to(const Signature& call);
   std::size_t publish_more(int slot, const void* data, std::size_t bytes);
   void read_more(int slot, void* data, std::size_t bytes) const;
@@ -299,15 +266,7 @@ class alignas(2 * kLine) Board {
   Counters* counters_;
   Counters* own_;  ///< of this rank
   Calls* calls_;
-  Line* slots_;
-  Line* more_;  ///< from the third line of a contribution on
-  std::byte* wide_;
-  Line* lines_;           ///< of the present collective
-  std::size_t spacing_;   ///< lines from slot to slot
-  std::size_t row_;       ///< lines of all slots of a collective
-  std::size_t own_slot_;  ///< lines from the first slot to this rank's
-  std::size_t results_;   ///< lines from contributions to results
-  std::size_t further_;   ///< a rank has so many there, for contributions and results
+  SlotLines lines_;
   OwnGroups groups_;
   std::uint32_t methods_run_ = 0;
   std::size_t owned_wide_ = 0;          ///< bytes published wide lately
