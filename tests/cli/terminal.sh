@@ -32,6 +32,12 @@ for command in "--help" "explain allreduce --bytes 65536 -P 1000 --nodes 10" "si
 done
 echo "ok: narrow"
 
+# Without man nobody wants to read roff.
+script -qec "PATH=/nowhere $chasqui man plan" manless >/dev/null
+grep -q "^Usage: chasqui plan" manless || { echo "no page without man"; cat manless; exit 1; }
+if grep -q "^\.TH" manless; then echo "roff on a terminal"; exit 1; fi
+echo "ok: manless"
+
 # slow NAME PATTERN COMMAND: the bar is there on a terminal, and nowhere else.
 slow() {
   script -qec "$3" "$1" >/dev/null

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // chasqui man: the manual pages, from the same data as --help.
 #include <cstdio>
+#include <cstdlib>
 
 #include "chasqui/base/error.hpp"
 #include "cli/frame/help.hpp"
@@ -35,22 +36,24 @@ class ManCommand final : public Command {
       }
       return 0;
     }
-    if (name_.empty()) return show(man_overview(), out);
+    if (name_.empty()) return show(man_overview(), help_overview(out.width()), out);
     for (const CommandPtr& command : make_commands()) {
-      if (command->name() == name_) return show(man_page(*command), out);
+      if (command->name() == name_) return show(man_page(*command), help_text(*command, out.width()), out);
     }
     throw Error("COMMAND: '{}' is not a command; 'chasqui --help' lists them", name_);
   }
 
  private:
-  /// On a terminal the page is for reading: man sets it. Elsewhere, and without man, it is what a file should hold.
-  static int show(const std::string& page, Output& out) {
-    std::FILE* reader = out.terminal() ? popen("command -v man >/dev/null && man -l -", "w") : nullptr;
+  /// On a terminal the page is for reading: man sets it, and without man the help says the same. Elsewhere it is what a file should hold.
+  static int show(const std::string& page, const std::string& help, Output& out) {
+    // Asked first: a pipe that nobody reads would end this program.
+    const bool sets = out.terminal() && std::system("command -v man >/dev/null") == 0;
+    std::FILE* const reader = sets ? popen("man -l -", "w") : nullptr;
     if (reader != nullptr) {
       std::fwrite(page.data(), 1, page.size(), reader);
       if (pclose(reader) == 0) return 0;
     }
-    out.write(page);
+    out.write(out.terminal() ? help : page);
     return 0;
   }
 
