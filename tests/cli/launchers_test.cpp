@@ -27,22 +27,27 @@ std::string text_of(const std::vector<std::string>& words) {
   return text;
 }
 
-/// Programs of these names in a folder of their own, which is all of PATH; variables are put back.
+/// Programs of these names in a folder that is all of PATH, others where we are; all is put back.
 class LaunchersTest : public testing::Test {
  protected:
   LaunchersTest() {
     folder_ = testing::TempDir() + "launchers";
-    std::filesystem::create_directories(folder_);
-    for (const char* name : {"env", "timeout", "numactl", "salloc", "nice", "app", "make", "script"}) {
+    const std::string here = folder_ + "/here";
+    std::filesystem::create_directories(here);
+    for (const char* name :
+         {"env", "timeout", "strace", "numactl", "salloc", "nice", "app", "make", "script", "here/60"}) {
       std::ofstream(folder_ + "/" + name) << "#!/bin/sh\n";
       std::filesystem::permissions(folder_ + "/" + name, std::filesystem::perms::owner_all);
     }
-    std::ofstream(folder_ + "/60") << "not executable\n";
+    std::ofstream(here + "/notes") << "not executable\n";
+    before_ = std::filesystem::current_path();
+    std::filesystem::current_path(here);
     path_ = std::getenv("PATH");
     setenv("PATH", folder_.c_str(), 1);
     for (const char* name : kOurs) unsetenv(name);
   }
   ~LaunchersTest() override {
+    std::filesystem::current_path(before_);
     setenv("PATH", path_.c_str(), 1);
     for (const char* name : kOurs) unsetenv(name);
     std::filesystem::remove_all(folder_);
@@ -63,6 +68,7 @@ class LaunchersTest : public testing::Test {
 
   static constexpr const char* kOurs[] = {"A", "B", "SLURM_EXPORT_ENV", "SRUN_EXPORT_ENV"};
   std::string folder_, path_;
+  std::filesystem::path before_;
 };
 
 TEST_F(LaunchersTest, AreFoundByTheirNames) {
@@ -76,10 +82,11 @@ TEST_F(LaunchersTest, AreFoundByTheirNames) {
 
 TEST_F(LaunchersTest, AreFoundBehindCommandsThatStartTheRestOfTheirWords) {
   for (const char* before : {"env A=1", "timeout 60", "timeout -k 5 60", "numactl -C 0-3", "nice -n 5 env -u X A=1",
-                             "salloc -n 4", "env A=1 timeout 60 nice"}) {
+                             "salloc -n 4", "env A=1 timeout 60 nice", "strace -o ./notes"}) {
     EXPECT_EQ(launcher_in(std::string(before) + " mpirun -n 2 app"), "mpirun") << before;
   }
   EXPECT_EQ(launcher_in("env A=1 script mpirun -n 2 app"), "") << "these are the script's own words";
+  EXPECT_EQ(launcher_in("env RUN=/opt/mpirun script app"), "");
   EXPECT_EQ(launcher_in("env A=1 app"), "");
   EXPECT_EQ(launcher_in("timeout 60 nowhere"), "");
   EXPECT_EQ(launcher_in("env"), "");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "cli/launch/launchers.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
@@ -52,11 +54,14 @@ bool is_wrapper(const std::string& word) {
   return std::find(std::begin(kWrappers), std::end(kWrappers), name) != std::end(kWrappers);
 }
 
-/// Neither an option nor A=1 nor another word of the wrapper before it, as the seconds of timeout.
+/// Neither an option nor A=/bin/b nor another word of the wrapper before it, as the seconds of timeout.
 bool is_program(const std::string& word) {
+  if (word.starts_with('-') || word.find('=') != std::string::npos) return false;
+  if (launcher_of(word) != nullptr) return true;
   std::error_code none;
-  return !word.starts_with('-') && word.find('=') == std::string::npos &&
-         (launcher_of(word) != nullptr || std::filesystem::is_regular_file(found_in_path(word), none));
+  const std::string path = found_in_path(word);
+  return path.find('/') != std::string::npos && std::filesystem::is_regular_file(path, none) &&
+         access(path.c_str(), X_OK) == 0;
 }
 
 bool names_all(std::string_view list) { return (fmt::format(",{},", list)).find(",ALL,") != std::string::npos; }
