@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What can go wrong in a bulk-synchronous program, by name. Every fault stops the whole machine: all
-// processors leave their program, and run() throws the first fault. Nothing hangs.
+// What can go wrong in a bulk-synchronous program, by name. Every fault stops the whole machine: all processors leave
+// their program at their next sync or collective, and then run() throws the first fault.
 #pragma once
 
 #include <string>
