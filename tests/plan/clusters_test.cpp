@@ -85,8 +85,10 @@ RC_GTEST_PROP(Clusters, LocalFormsTogetherAreTheSchedule, ()) {
 /// Beyond few ranks less is tried, by other ways.
 RC_GTEST_PROP(Clusters, ManyUnequalNodesAreLegal, ()) {
   Any it = any();
-  it.problem = {.kind = *rc::gen::element(Kind::reduce, Kind::allreduce, Kind::barrier)};
-  it.problem.commutative = it.problem.kind == Kind::barrier || any_of(0, 1) == 0;
+  it.problem = {.kind = *rc::gen::element(Kind::reduce, Kind::allreduce, Kind::barrier, Kind::scan)};
+  const bool folds = it.problem.kind == Kind::reduce || it.problem.kind == Kind::allreduce;
+  it.problem.commutative = !folds || any_of(0, 1) == 0;
+  if (it.problem.kind == Kind::scan) it.problem.exclusive = any_of(0, 1) == 0;
   const std::int64_t largest = any_of(2, 12);
   for (std::int64_t N = any_of(0, 25); N > 0; --N) it.cluster.nodes.add(any_of(1, largest));
   it.cluster.base.P = it.cluster.nodes.ranks();
@@ -109,11 +111,31 @@ TEST(Clusters, AThousandUnequalNodes) {
   c.base.P = c.nodes.ranks();
   c.nodes.gamma = Time{1};
   c.nodes.publish = c.nodes.read = Time{2};
-  for (const auto& [kind, most] : std::vector<std::pair<Kind, double>>{{Kind::reduce, 1.2}, {Kind::allreduce, 1.6}}) {
+  for (const auto& [kind, most] :
+       std::vector<std::pair<Kind, double>>{{Kind::reduce, 1.2}, {Kind::allreduce, 1.6}, {Kind::scan, 1.6}}) {
     const Claim claim = on_cluster(c, {.kind = kind})->claim();
     EXPECT_LE(static_cast<double>(claim.finish.ticks), most * static_cast<double>(claim.bound.ticks))
         << to_string(kind) << " takes " << claim.finish.ticks << ", at least " << claim.bound.ticks;
   }
+}
+
+/// clusters.md, Theorem 37: windows of ranks, and of nodes, whose pieces come in any order, also from boards that take no time.
+RC_GTEST_PROP(Clusters, WindowsThatGrowPieceByPieceAreScans, ()) {
+  Any it = any();
+  it.problem = {.kind = Kind::scan, .exclusive = any_of(0, 1) == 0};
+  if (any_of(0, 3) == 0) it.cluster.nodes.read = Time{0};
+  if (any_of(0, 3) == 0) it.cluster.nodes.publish = Time{0};
+  const Time never{kMaxTime};
+  int found = 0;
+  for (const auto& scan : {earliest_scan_by_nodes(it.cluster, it.problem, Time{0}, never),
+                           earliest_scan_by_ranks(it.cluster, it.problem, Time{0}, never)}) {
+    if (!scan) continue;
+    ++found;
+    const Report report = verify(*scan);
+    if (!report.legal()) RC_FAIL(to_string(it.cluster) + "\n" + to_string(report));
+    RC_ASSERT(report.finish == scan->finish);
+  }
+  RC_ASSERT(found > 0 || it.cluster.nodes.count() == 1);
 }
 
 TEST(Clusters, OneRankANodeIsLogP) {

@@ -13,6 +13,8 @@ namespace {
 
 /// Up to here equal nodes are also planned one event after another: with few of them those at the ends save a tick or two.
 constexpr std::int64_t kMostScanRanks = 1024;
+/// On unequal nodes rounds are tried up to here: beyond they were never the fastest.
+constexpr std::int64_t kMostRoundsOfUnequal = 256;
 /// Up to so many ranks each may send its own contribution at once: all others read them one by one.
 constexpr std::int64_t kMostEarlyRanks = 64;
 
@@ -168,6 +170,20 @@ PlanPtr scan_on_cluster(const Cluster& cluster, const Problem& problem, Lanes la
   }
   std::optional<Schedule> best;
   std::string how;
+  const auto before = [&] { return best ? best->finish : Time{kMaxTime}; };
+  const auto take = [&](std::optional<Schedule> found, auto words) {
+    if (!found || found->finish >= before()) return;
+    best = std::move(found);
+    how = words();
+  };
+  if (!cluster.nodes.uniform() && lanes != Lanes::leaders) {
+    take(earliest_scan_by_nodes(cluster, problem, bound.time, before()),
+         [] { return std::string("windows of nodes that grow piece by piece"); });
+    take(earliest_scan_by_ranks(cluster, problem, bound.time, before()),
+         [] { return std::string("windows of ranks that grow piece by piece"); });
+    if (best && cluster.base.P > kMostRoundsOfUnequal)
+      return std::make_shared<ListedClusterPlan>(std::move(*best), bound.source, how);
+  }
   const std::int64_t most_radix =
       lanes == Lanes::leaders ? 2 : std::clamp<std::int64_t>(n + 1, 2, std::max<std::int64_t>(N, 2));
   for (std::int64_t board = 2; board <= std::max<std::int64_t>(2, n); board += 1 + board / 2) {
@@ -175,11 +191,11 @@ PlanPtr scan_on_cluster(const Cluster& cluster, const Problem& problem, Lanes la
       for (const FirstRound& first :
            {FirstRound{}, {true, false, false}, {true, false, true}, {true, true, false}, {true, true, true}}) {
         if (first.early && (N == 1 || cluster.base.P > kMostEarlyRanks || lanes == Lanes::leaders)) continue;
-        Schedule tried = Scan(cluster, problem, lanes).plan(board, radix, first, bound.time);
-        if (best && best->finish <= tried.finish) continue;
-        best = std::move(tried);
-        how = fmt::format("boards of radix {}, then windows of nodes of radix {}", board, radix);
-        if (first.early) how += ", the first while boards work";
+        take(Scan(cluster, problem, lanes).plan(board, radix, first, bound.time), [&] {
+          std::string text = fmt::format("boards of radix {}, then windows of nodes of radix {}", board, radix);
+          if (first.early) text += ", the first while boards work";
+          return text;
+        });
       }
     }
   }
