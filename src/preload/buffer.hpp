@@ -49,21 +49,6 @@ struct BufferArgument {
   void* at(std::size_t first) const { return moved(where, elements(first) * packer.facts.extent); }
 };
 
-/// Counts or displacements of all ranks, as the program has them: the forms with large counts have wider ones.
-class Numbers {
- public:
-  Numbers(const int* narrow) : narrow_(narrow) {}  // NOLINT: implicit on purpose
-  Numbers(const MPI_Aint* wide) : wide_(wide) {}   // NOLINT
-  bool missing() const { return narrow_ == nullptr && wide_ == nullptr; }
-  template <typename Rank>
-  MPI_Aint operator[](Rank r) const {
-    return narrow_ != nullptr ? narrow_[r] : wide_[r];
-  }
-
- private:
-  const int* narrow_ = nullptr;
-  const MPI_Aint* wide_ = nullptr;
-};
 inline bool negative(const Numbers& counts, int ranks) {
   for (int r = 0; r < ranks; ++r) {
     if (counts[r] < 0) return true;
@@ -108,9 +93,7 @@ inline CallFacts bad() {
 }
 
 inline void returns(CallFacts& facts, const BufferArgument& buffer, int blocks) {
-  facts.out = buffer.where;
-  facts.values = buffer.packer.type;
-  facts.touched = facts.result = range_of(buffer.packer.facts, buffer.count * blocks);
+  facts.output = {.where = buffer.where, .count = buffer.count * blocks, .type = buffer.packer.type};
 }
 
 inline run::Call call_of(Kind kind, std::size_t bytes, int root) {

@@ -39,24 +39,28 @@ struct ExchangeArgument {
   bool surely_good(int ranks) const {
     if (where == nullptr || where == MPI_IN_PLACE || counts.missing() || displacements.missing() || types == nullptr)
       return false;
-    for (int r = 1; a_type_each && r < ranks; ++r) {
+    bool any = !a_type_each;  // the types of no data may be missing
+    for (int r = 0; a_type_each && r < ranks; ++r) {
       if (types[r] != types[0]) return false;
+      any = any || counts[r] != 0;
     }
-    return facts_of(*types).valid && !negative(counts, ranks);
+    return any && facts_of(*types).valid && !negative(counts, ranks);
   }
-  std::size_t bytes(int r) const { return static_cast<std::size_t>(counts[r]) * facts_of(type(r)).size; }
-  ByteRange range(int ranks) const {
-    ByteRange all;
-    for (int r = 0; r < ranks; ++r) {
-      const TypeFacts facts = facts_of(type(r));
-      const ByteRange one = range_of(facts, counts[r]);
-      const MPI_Aint at = place(r, facts);
-      if (one.low == one.high) continue;
-      const bool first = all.low == all.high;
-      all.low = first ? at + one.low : std::min(all.low, at + one.low);
-      all.high = first ? at + one.high : std::max(all.high, at + one.high);
-    }
-    return all;
+  std::size_t bytes(int r) const {
+    return counts[r] == 0 ? 0 : static_cast<std::size_t>(counts[r]) * facts_of(type(r)).size;
+  }
+  std::size_t total(int ranks) const {
+    std::size_t sum = 0;
+    for (int r = 0; r < ranks; ++r) sum += bytes(r);
+    return sum;
+  }
+  Output output(int ranks) const {
+    return {.where = const_cast<void*>(where),
+            .type = a_type_each ? MPI_DATATYPE_NULL : types[0],
+            .blocks = ranks,
+            .counts = counts,
+            .displacements = displacements,
+            .types = a_type_each ? types : nullptr};
   }
 };
 
@@ -68,10 +72,10 @@ class ExchangeSide {
     bool any = false;
     MPI_Aint least = 0;
     for (int r = 0; r < ranks; ++r) {
+      if (argument.bytes(r) == 0) continue;
       const TypeFacts facts = facts_of(argument.type(r));
       counts_[at(r)] = static_cast<std::int64_t>(argument.bytes(r));
       first_[at(r)] = argument.place(r, facts);
-      if (counts_[at(r)] == 0) continue;
       dense_ = dense_ && facts.dense;
       least = any ? std::min<MPI_Aint>(least, first_[at(r)]) : first_[at(r)];
       any = true;
@@ -134,11 +138,8 @@ struct UnevenExchange {
     if (!receive.good(state.size) || (!in_place() && !send.good(state.size))) return bad();
     CallFacts facts;
     facts.shape.kind = Kind::alltoall;
-    facts.out = const_cast<void*>(receive.where);
-    if (!receive.a_type_each) facts.values = receive.type(0);
-    facts.touched = facts.result = receive.range(state.size);
-    const auto all = static_cast<std::size_t>(facts.touched.high - facts.touched.low);
-    return overlap_is_an_error(send.where, receive.where, all) ? bad() : facts;
+    facts.output = receive.output(state.size);
+    return overlap_is_an_error(send.where, receive.where, receive.total(state.size)) ? bad() : facts;
   }
 };
 

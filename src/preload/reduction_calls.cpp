@@ -54,9 +54,10 @@ CallFacts look_at(const Reduction& reduction, const CommState& state) {
   }
   facts.shape.kind = reduction.kind;
   facts.shape.element = std::max<std::size_t>(1, type.size);
-  facts.folds = facts.values = reduction.type;
-  facts.sums = reduction.op == MPI_SUM;
-  facts.plain = facts.sums || reduction.op == MPI_MAX || reduction.op == MPI_MIN || reduction.op == MPI_PROD;
+  facts.folds = reduction.type;
+  facts.op = reduction.op;
+  facts.plain =
+      reduction.op == MPI_SUM || reduction.op == MPI_MAX || reduction.op == MPI_MIN || reduction.op == MPI_PROD;
   facts.rounds = order_matters(reduction.op, type);
   facts.in = reduction.input();
   if (facts.bytes == 0) {
@@ -67,8 +68,8 @@ CallFacts look_at(const Reduction& reduction, const CommState& state) {
     facts.reason = facts.bytes > kMost ? Reason::too_long : Reason::none;
   }
   if (writes) {
-    facts.out = reduction.receive;
-    facts.touched = facts.result = range_of(type, reduction.count);
+    facts.output = {.where = reduction.receive, .count = reduction.count, .type = reduction.type};
+    facts.in_place = facts.in == reduction.receive;
   }
   return facts;
 }
@@ -188,10 +189,10 @@ CallFacts look_at_scattered(const Reduction& whole, Counts counts, const CommSta
   static char somewhere;  // the receive buffer of a rank that gets nothing may be missing
   if (judged.receive == nullptr && own == 0) judged.receive = &somewhere;
   CallFacts facts = look_at(judged, state);
-  if (facts.out == nullptr) return facts;
-  facts.result = range_of(facts_of(whole.type), own);
+  if (facts.reason == Reason::argument) return facts;
+  facts.results = own;
   facts.first = static_cast<std::size_t>(std::accumulate(shares.begin(), mine, 0));
-  if (!whole.in_place()) facts.touched = facts.result;
+  if (!facts.in_place) facts.output.count = own;
   return facts;
 }
 

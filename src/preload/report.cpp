@@ -10,6 +10,8 @@
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/base/file.hpp"
+#include "preload/native.hpp"
+#include "preload/private_comm.hpp"
 #include "preload/settings.hpp"
 #include "preload/state.hpp"
 
@@ -119,6 +121,12 @@ void note_verified(Collective what, bool same, double worst) {
   }
 }
 
+void add_up_differences() {
+  std::uint64_t all = different.load();
+  CHASQUI_LIBRARY(Allreduce)(MPI_IN_PLACE, &all, 1, MPI_UINT64_T, MPI_SUM, private_world());
+  different = all;
+}
+
 void add_to_report(const CommState& state) {
   const std::lock_guard lock(lines_mutex);
   for (int what = 0; what < kCollectives; ++what) {
@@ -185,7 +193,8 @@ std::string report_text(int ranks) {
     }
   }
   if (const Cost cost = reproducible_cost(); cost.calls > 0) text += to_string(cost) + "\n";
-  if (settings().verify) text += fmt::format("verified {} calls, {} different\n", verified.load(), different.load());
+  if (settings().verify)
+    text += fmt::format("verified {} calls; results of all ranks that differ: {}\n", verified.load(), different.load());
   return text;
 }
 

@@ -36,6 +36,8 @@ void note_prepared(double nanoseconds);
 
 /// CHASQUI_VERIFY: one call compared, and whether it was the same.
 void note_verified(Collective what, bool same, double worst);
+/// What differed on any rank counts on all. Collective, in MPI_Finalize, before the private communicator is given back.
+void add_up_differences();
 
 /// A comparison has ended: under CHASQUI_LOG=1 one line on rank 0.
 void note_verdict(Collective what, std::size_t bytes, const Race& race);

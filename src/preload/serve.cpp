@@ -3,6 +3,7 @@
 
 #include <exception>
 #include <new>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -212,8 +213,8 @@ BlockPlan rehearsal_of(std::size_t bytes) {
 int rehearse(Collective what, MPI_Comm comm, const Interposed& call, const Decision& decision) {
   Race& race = *decision.race;
   const CallFacts& facts = decision.facts;
-  const bool in_place = facts.out != nullptr && facts.in == facts.out;
-  const BufferCopy before(facts.out, in_place ? facts.touched : ByteRange{});
+  const bool in_place = facts.in_place;
+  const OutputCopy before(in_place ? facts.output : Output{});
   const auto made_by = [&](Side side) {
     int code = MPI_SUCCESS;
     if (side == Side::native) {
@@ -272,25 +273,34 @@ int settle(Collective what, MPI_Comm comm, const Interposed& call, Decision& dec
   return decision.way == Decision::ours ? run_ours(what, comm, call, decision) : run_native(call, decision);
 }
 
+/// Nothing where the MPI library refuses to pack it: it will refuse the call, too.
+std::optional<OutputCopy> copy_of(const Output& output) {
+  try {
+    return OutputCopy(output);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
 /// Both, on the same input; the program keeps the MPI library's result. Where that is an error, maybe on this rank alone, the others wait for
 /// it in ours all the same.
 int run_both(Collective what, MPI_Comm comm, const Interposed& call, Decision& decision) {
   leave_to_library(*decision.state);
   if (const int code = make_alike(what, comm, decision.facts.bytes, [] { return MPI_SUCCESS; }); code != MPI_SUCCESS)
     return code;
-  const BufferCopy before(decision.facts.out, decision.facts.touched);
-  const std::vector<double> sizes = operand_sizes(decision.facts, comm);
+  const auto before = copy_of(decision.facts.output);
+  const std::vector<double> weights = weights_of(decision.facts, comm);
   const int code = run_native(call, decision);
-  const BufferCopy native(decision.facts.out, decision.facts.touched);
-  before.restore();
+  const auto native = copy_of(decision.facts.output);
+  if (before) before->restore();
   const int ours = attempt_timed(what, comm, call, decision);
-  if (ours == kDeclined)
-    native.restore();  // once is enough: whoever has heard of a failure passes the call on, and once
+  if (ours == kDeclined && native)
+    native->restore();  // once is enough: whoever has heard of a failure passes the call on, and once
   if (code != MPI_SUCCESS || ours == kDeclined) return code;
   if (ours != MPI_SUCCESS) return ours;
-  const double worst = difference(native, decision.facts, sizes);
+  const double worst = native ? difference(*native, decision.facts, weights) : 1;
   note_verified(what, worst == 0, worst);
-  native.restore();
+  if (native) native->restore();
   return MPI_SUCCESS;
 }
 
@@ -303,10 +313,10 @@ int run_reproducibly(Collective what, MPI_Comm comm, const Interposed& call, Dec
     race.ours_time += clock_now() - begin;  // a part of what this costs
     race.plan = "in order";
     if (race.native_timed < kReferences) {
-      const BufferCopy before(decision.facts.out, decision.facts.touched);
+      const auto before = copy_of(decision.facts.output);
       run_native(call, decision);  // the call itself says what is wrong
       --race.native_calls;         // a reference, not a call of the program
-      before.restore();
+      if (before) before->restore();
     }
     return run_ours(what, comm, call, decision);
   });

@@ -12,6 +12,7 @@
 #include <type_traits>
 
 #include "preload/names.hpp"
+#include "preload/output.hpp"
 #include "preload/report.hpp"
 #include "preload/settings.hpp"
 #include "preload/state.hpp"
@@ -42,17 +43,16 @@ class FunctionRef<R(Args...)> {
 struct CallFacts {
   Reason reason = Reason::none;
   std::size_t bytes = 0;
-  run::Call shape{};  ///< kind and operator, for the choice of the plan
-  void* out = nullptr;
-  ByteRange touched{};                      ///< of out: what the call may read and write
-  ByteRange result{};                       ///< of out: what must be equal afterwards
-  MPI_Datatype values = MPI_DATATYPE_NULL;  ///< what `out` holds, where it is of one type
-  MPI_Datatype folds = MPI_DATATYPE_NULL;   ///< reductions: the type
-  bool sums = false;                        ///< reductions: by MPI_SUM
-  bool plain = false;        ///< reductions: by an operation that takes about as long as a sum of doubles
-  bool rounds = false;       ///< reductions: the order of folding may change the bits of the result
-  const void* in = nullptr;  ///< reductions: what this rank gives, `bytes` of it
-  std::size_t first = 0;     ///< reductions: the element that `result` begins with
+  run::Call shape{};                       ///< kind and operator, for the choice of the plan
+  Output output{};                         ///< what the call may write here, and reads where it is in place
+  MPI_Aint results = -1;                   ///< elements of it that hold the result afterwards; -1: all
+  MPI_Datatype folds = MPI_DATATYPE_NULL;  ///< reductions: the type
+  MPI_Op op = MPI_OP_NULL;                 ///< reductions
+  bool in_place = false;                   ///< reductions: `output` holds what this rank gives
+  bool plain = false;                      ///< reductions: by an operation that takes about as long as a sum of doubles
+  bool rounds = false;                     ///< reductions: the order of folding may change the bits of the result
+  const void* in = nullptr;                ///< reductions: what this rank gives, `bytes` of it
+  std::size_t first = 0;                   ///< reductions: the element that the result begins with
 };
 
 /// Does no rank leave the call before all have come?

@@ -38,6 +38,7 @@ void end() {
   try {
     meet_at_the_end();
     close_states();
+    if (settings().verify) add_up_differences();
     close_private();
     int rank = 0;
     int size = 1;

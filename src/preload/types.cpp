@@ -226,6 +226,9 @@ bool defined(MPI_Op op, const TypeFacts& facts) {
 }
 
 bool order_matters(MPI_Op op, const TypeFacts& facts) {
+#ifdef OPEN_MPI
+  if (op == MPI_SUM && facts.size <= 2 && facts.kind == kInteger) return true;
+#endif
   return domain_of(op) == -1 || (facts.kind & (kInteger | kLogical | kByte)) == 0;
 }
 

@@ -49,7 +49,8 @@ struct TypePacker {
 bool defined(MPI_Op op, const TypeFacts& facts);
 
 /// May the order of folding change the bits? Not with MPI's own operations on whole numbers, logical values and bytes. Of
-/// floating-point numbers even the larger of two depends on it: +0 and -0, and values that are no numbers.
+/// floating-point numbers even the larger of two depends on it: +0 and -0, and values that are no numbers. Sums of 8 and 16 bits that overflow saturate in
+/// Open MPI 4.1 where it adds many at a time, and wrap where it adds one.
 bool order_matters(MPI_Op op, const TypeFacts& facts);
 
 /// An operation on packed elements. Must stay in place while its operator is used.

@@ -71,17 +71,11 @@ struct UnevenBuffer {
 };
 
 void returns_blocks(CallFacts& facts, const UnevenBuffer& out, int ranks) {
-  facts.out = out.where;
-  facts.values = out.packer.type;
-  for (int r = 0; r < ranks; ++r) {
-    const ByteRange range = range_of(out.packer.facts, out.counts[r]);
-    const MPI_Aint at = out.displacements[r] * out.packer.facts.extent;
-    if (range.low == range.high) continue;
-    const bool first = facts.touched.low == facts.touched.high;
-    facts.touched.low = first ? at + range.low : std::min(facts.touched.low, at + range.low);
-    facts.touched.high = first ? at + range.high : std::max(facts.touched.high, at + range.high);
-  }
-  facts.result = facts.touched;
+  facts.output = {.where = out.where,
+                  .type = out.packer.type,
+                  .blocks = ranks,
+                  .counts = out.counts,
+                  .displacements = out.displacements};
 }
 
 /// Either side may be missing: it does not count here, or is in place.

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 // rounding [--wrong]: sums that come near zero although their operands are large, and complex ones of which a part does: two right orders of
-// folding give results that differ by much of their own size and by little of their operands'; numbers and pairs with padding. Or results that really differ.
+// folding give results that differ by much of their own size and by little of their operands'; numbers and pairs with padding; operands of which
+// the order decides what comes out, because they are no numbers or leave the range on the way. Or results that really differ.
 #include <mpi.h>
 
 #include <complex>
 #include <cstdio>
 #include <cstring>
+#include <limits>
 #include <vector>
 
 namespace {
@@ -76,6 +78,41 @@ void pass_padding(MPI_Datatype type, bool pairs) {
   MPI_Reduce_scatter_block(in.data(), out.data(), kCount, type, pairs ? MPI_MAXLOC : MPI_SUM, MPI_COMM_WORLD);
 }
 
+/// Rank 0 has first, rank 1 second and so on, each element begins one later; then first again.
+template <typename T>
+std::vector<T> dealt(std::initializer_list<T> values, int count) {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  std::vector<T> mine;
+  for (int i = 0; i < count; ++i) mine.push_back(values.begin()[static_cast<std::size_t>(rank + i) % values.size()]);
+  return mine;
+}
+
+template <typename T>
+void fold_in_any_order(MPI_Datatype type, MPI_Op op, std::initializer_list<T> values) {
+  for (const int count : {1, 9, 700}) {
+    const std::vector<T> in = dealt(values, count);
+    std::vector<T> out(in.size()), place = in;
+    MPI_Allreduce(in.data(), out.data(), count, type, op, MPI_COMM_WORLD);
+    MPI_Allreduce(MPI_IN_PLACE, place.data(), count, type, op, MPI_COMM_WORLD);
+    MPI_Reduce(in.data(), out.data(), count, type, op, 1, MPI_COMM_WORLD);
+    MPI_Scan(in.data(), out.data(), count, type, op, MPI_COMM_WORLD);
+  }
+}
+
+template <typename T>
+void leave_the_numbers(MPI_Datatype type, MPI_Datatype pair_type) {
+  using Limits = std::numeric_limits<T>;
+  const T none = Limits::quiet_NaN(), most = Limits::max() / 2, least = Limits::min() * 2, one = 1;
+  fold_in_any_order<T>(type, MPI_MAX, {none, one, -one});
+  fold_in_any_order<T>(type, MPI_MIN, {one, none, -one, 2 * one});
+  fold_in_any_order<T>(type, MPI_SUM, {most, most, -most, one, most});
+  fold_in_any_order<T>(type, MPI_PROD, {most, least, most, least, one});
+  fold_in_any_order<T>(type, MPI_PROD, {Limits::infinity(), one, T(0)});
+  fold_in_any_order<Pair<T>>(pair_type, MPI_MAXLOC, {{none, 1}, {one, 2}, {-one, 3}});
+  fold_in_any_order<Pair<T>>(pair_type, MPI_MINLOC, {{T(0), 1}, {-T(0), 1}});
+}
+
 /// Never gives the same result twice.
 template <typename T>
 void drift(void* in, void* inout, int* count, MPI_Datatype*) {
@@ -123,6 +160,10 @@ int main(int argc, char** argv) {
   pass_padding<Pair<long double>>(MPI_LONG_DOUBLE_INT, true);
   pass_padding<Pair<double>>(MPI_DOUBLE_INT, true);
   pass_padding<Pair<short>>(MPI_SHORT_INT, true);
+  leave_the_numbers<float>(MPI_FLOAT, MPI_FLOAT_INT);
+  leave_the_numbers<double>(MPI_DOUBLE, MPI_DOUBLE_INT);
+  fold_in_any_order<signed char>(MPI_SIGNED_CHAR, MPI_SUM, {100, 100, -100});
+  fold_in_any_order<unsigned short>(MPI_UNSIGNED_SHORT, MPI_SUM, {40'000, 50'000, 7});
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Finalize();
