@@ -132,6 +132,7 @@ void run_everything(run::Comm& comm, bool thorough) {
   run_blocking(comm, recipes(size, {size - 1, size / 3}, {0, 13, 501, 901, thorough ? 70'001 : 20'001}));
   run_in_flight(comm, recipes(size, {0, size - 1}, {1, 40}), 5);
   sums(comm);
+  prefixes(comm);
   rivals(comm);
   refusals(comm);
   splits(comm);

@@ -47,6 +47,9 @@ void run_in_flight(run::Comm& comm, const std::vector<Recipe>& recipes, int at_o
 /// Summations of operands that the plan places: commutative and not, blocking and not, beside other collectives.
 void sums(run::Comm& comm);
 
+/// Scans by their own functions, of values whose fold does not commute: exclusive or not, blocking and several at a time.
+void prefixes(run::Comm& comm);
+
 /// The binomial rival does what it is compared in: every collective, root and operator, contiguous data.
 void rivals(run::Comm& comm);
 
