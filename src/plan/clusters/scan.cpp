@@ -11,7 +11,8 @@
 namespace chasqui::plan {
 namespace {
 
-/// Up to here equal nodes are also planned one event after another: with few of them those at the ends save a tick or two.
+/// Up to here equal nodes are also planned one event after another: with few of them those at the ends save a tick or two. Of rounds on more
+/// unequal nodes, where nothing else is short enough to list, only some are tried.
 constexpr std::int64_t kMostScanRanks = 1024;
 /// On unequal nodes rounds are tried up to here: beyond they were never the fastest.
 constexpr std::int64_t kMostRoundsOfUnequal = 256;
@@ -186,8 +187,9 @@ PlanPtr scan_on_cluster(const Cluster& cluster, const Problem& problem, Lanes la
   }
   const std::int64_t most_radix =
       lanes == Lanes::leaders ? 2 : std::clamp<std::int64_t>(n + 1, 2, std::max<std::int64_t>(N, 2));
-  for (std::int64_t board = 2; board <= std::max<std::int64_t>(2, n); board += 1 + board / 2) {
-    for (std::int64_t radix = 2; radix <= most_radix; radix += 1 + radix / 4) {
+  const bool large = cluster.base.P > kMostScanRanks && lanes != Lanes::leaders;
+  for (std::int64_t board = 2; board <= (large ? 2 : std::max<std::int64_t>(2, n)); board += 1 + board / 2) {
+    for (std::int64_t radix = 2; radix <= most_radix; radix += large ? radix : 1 + radix / 4) {
       for (const FirstRound& first :
            {FirstRound{}, {true, false, false}, {true, false, true}, {true, true, false}, {true, true, true}}) {
         if (first.early && (N == 1 || cluster.base.P > kMostEarlyRanks || lanes == Lanes::leaders)) continue;
