@@ -59,7 +59,7 @@ int step_of(const TypeFacts& facts) {
   return static_cast<int>(std::max<std::size_t>(1, (std::size_t{1} << 30) / std::max<std::size_t>(1, facts.size)));
 }
 
-/// Is it one of MPI's own types? False: the MPI library refuses it.
+/// Is it one of MPI's own types? False: the MPI library refuses it, or refuses to send it.
 bool look_for_name(MPI_Datatype type, bool& named) {
 #ifdef CHASQUI_COMPONENT
   named = chasqui_component_is_named(type) != 0;  // Open MPI calls collectives with types that no program has made
@@ -68,7 +68,10 @@ bool look_for_name(MPI_Datatype type, bool& named) {
   int integers = 0, addresses = 0, datatypes = 0, combiner = 0;
   if (PMPI_Type_get_envelope(type, &integers, &addresses, &datatypes, &combiner) != MPI_SUCCESS) return false;
   named = combiner == MPI_COMBINER_NAMED;
-  return true;
+  if (named) return true;
+  char nothing = 0;
+  int position = 0;  // not a byte, but only of a type that is committed
+  return PMPI_Pack(&nothing, 0, type, &nothing, 0, &position, private_world()) == MPI_SUCCESS;
 #endif
 }
 

@@ -135,6 +135,19 @@ int main(int argc, char** argv) {
   }
   MPI_Comm_free(&comm);
 
+  comm = fresh("a type that nobody has committed");  // which the MPI library says, and nobody has begun anything
+  for (int i = 0; i < 3; ++i) {
+    MPI_Datatype type;
+    MPI_Type_vector(2, 1, 2, MPI_INT, &type);
+    int error_class = MPI_SUCCESS;
+    const int uncommitted = MPI_Bcast(data, 1, type, 0, comm);
+    MPI_Error_class(uncommitted, &error_class);
+    equal("class", error_class, MPI_ERR_TYPE);
+    MPI_Type_free(&type);
+    go_on(comm, me);
+  }
+  MPI_Comm_free(&comm);
+
   comm = fresh("a block that its owner gives and takes in two lengths");
   {
     int give[64], get[64], from[64];
