@@ -113,11 +113,15 @@ class RunCommand : public Command {
     const std::string flavour = flavour_ == "auto" ? flavour_of(command) : flavour_;
     std::optional<TemporaryFile> temporary;
     if (!report_) temporary.emplace(report_folder(command), json_ ? ".json" : ".txt");
-    const std::string report = std::filesystem::absolute(report_ ? *report_ : temporary->path());
-    const bool component = by_component(command, flavour);
-    const int status = status_of(with_variables(command, flavour, variables(flavour, component, report)));
+    const std::filesystem::path report = std::filesystem::absolute(report_ ? *report_ : temporary->path());
     std::error_code none;
-    const bool written = std::filesystem::exists(report, none) && !std::filesystem::is_empty(report, none);
+    if (!std::filesystem::is_directory(report.parent_path(), none))
+      throw Error("--report {}: there is no folder {}: make it first", report.string(), report.parent_path().string());
+    const auto before = std::filesystem::last_write_time(report, none);  // a report of an earlier run is not this one's
+    const bool component = by_component(command, flavour);
+    const int status = status_of(with_variables(command, flavour, variables(flavour, component, report.string())));
+    const bool written = std::filesystem::exists(report, none) && !std::filesystem::is_empty(report, none) &&
+                         std::filesystem::last_write_time(report, none) != before;
     if (written) {  // standard output is the program's
       out.error(fmt::format("chasqui run: by {}\n", component ? "its component of Open MPI"
                                                               : fmt::format("its drop-in library for {}", flavour)));
@@ -126,7 +130,7 @@ class RunCommand : public Command {
       out.error(fmt::format(
           "chasqui run: no report: rank 0 writes {} in MPI_Finalize. Did the command start a program of {} that comes there (--mpi names another MPI "
           "library), on a host that has this folder (--report names another one)?\n",
-          report, flavour));
+          report.string(), flavour));
     return status;
   }
 
