@@ -46,7 +46,7 @@ for block in re.split(r"\n(?=\S+(?: rivals)?, \w+, \d+ ranks)", printed):
     rival, mode = found.groups()
     section = re.search(rf"^### {SECTIONS[rival]}\n(.*?)^###? ", results, re.M | re.S).group(1)
     if rival == "all rivals":
-        compare("README.md", rows_of(read("README.md")[read("README.md").index("8 B | 1 KiB") - 4:]), rows_of(block))
+        compare("README.md", rows_of(read("README.md")[read("README.md").index("8 B | 64 B | 1 KiB") - 4:]), rows_of(block))
     else:
         section = section[section.index(f"**{MODES[mode]}.**"):]
         lost, of, median = re.search(r"(\d+) of (\d+)(?: cells)? lost.*, median ([\d.]+)\.$", section, re.M).groups()
