@@ -357,7 +357,7 @@ void collective_part(show::Page& page, const ReportInput& input, const Planned& 
   const bool legal = verify(schedule).legal();
   const bool postal = what.request.machine.o.ticks == 0;
   const std::string real = postal ? "" : fmt::format(" ({})", duration(static_cast<double>(claim.finish.ticks) * tick));
-  page.paragraph(fmt::format("On {}: finish {}{}. Lower bound {}: {}. Construction: {}. The verifier finds it {}.",
+  page.paragraph(fmt::format("On {}: finish {}{}. Lower bound {}, {}. Construction: {}. The verifier finds it {}.",
                              to_string(plan->machine()), claim.finish.ticks, real, claim.bound.ticks,
                              claim.bound_source, claim.construction, legal ? "legal" : "ILLEGAL: please report this"));
   const Kind kind = what.request.problem.kind;
