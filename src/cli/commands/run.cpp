@@ -128,8 +128,8 @@ class RunCommand : public Command {
       out.error(read_file(report, "the program wrote its report there"));
     } else if (status == 0)
       out.error(fmt::format(
-          "chasqui run: no report: rank 0 writes {} in MPI_Finalize. Did the command start a program of {} that comes there (--mpi names another MPI "
-          "library), on a host that has this folder (--report names another one)?\n",
+          "chasqui run: no report: rank 0 writes it in MPI_Finalize, to {}. Perhaps the program did not get there, or is none of {} (--mpi names another "
+          "MPI library), or its host does not have this folder (--report names another one).\n",
           report.string(), flavour));
     return status;
   }
