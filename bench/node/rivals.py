@@ -6,6 +6,7 @@ for that cell: below 1 Chasqui loses. Of several runs the least and the most are
 
   MPICXX=mpicxx bench/node/build.sh OUT                                          # for each MPI library
   bench/node/rivals.py --rival 'openmpi4=OUT=mpirun --bind-to core -np {ranks}' [--rival mpich=…] [--csv file]
+  bench/node/rivals.py --read file [--take openmpi4=8,9]                         # the tables of raw data, of some runs of a rival
 """
 import argparse
 import csv
@@ -69,6 +70,22 @@ def run(rival, folder, launch, setting, options, mode, ranks):
             return [row for row in csv.DictReader(rows) if row["ratio"]]
 
 
+def of_file(file, take):
+    """What tables() takes, from raw data: of a rival that `take` names its runs only."""
+    found = {}
+    with open(file, newline="") as rows:
+        for row in csv.DictReader(rows):
+            if row["run"] in take.get(row["rival"], [row["run"]]):
+                cells = found.setdefault((row["rival"], row["mode"], int(row["ranks"])), {})
+                cell = cells.setdefault((row["collective"], int(row["bytes"])), {})
+                cell.setdefault(int(row["run"]), {})[row["setting"]] = float(row["ratio"])
+    return found
+
+
+def name_of(collective):
+    return {"allreduce": "all-reduce", "allgather": "all-gather", "alltoall": "all-to-all"}.get(collective, collective)
+
+
 def size_name(size):
     size = int(size)
     return f"{size} B" if size < 1024 else f"{size >> 10} KiB" if size < 1 << 20 else f"{size >> 20} MiB"
@@ -92,15 +109,32 @@ def tables(found, column):
                 text = f"{best[0]:.2f}" if best[0] == best[-1] else f"{best[0]:.2f}–{best[-1]:.2f}"
                 line.append(f"**{text}**" if every[-1] < 1 else text)
                 if every[-1] < 1:
-                    lost.append(f"{collective} {size_name(size)}" if size else collective)
-            print(f"| {collective} | " + " | ".join(line + [""] * (len(sizes) - len(line))) + " |")
+                    lost.append(f"{name_of(collective)} {size_name(size)}" if size else collective)
+            print(f"| {name_of(collective)} | " + " | ".join(line + [""] * (len(sizes) - len(line))) + " |")
         every.sort()
         print(f"\nlost {len(lost)} of {len(every)} cells, median {every[len(every) // 2]:.2f}" + (": " + ", ".join(lost) if lost else ""))
 
 
+def together(found, mode, ranks):
+    """Of each cell the rival that is best there, by the mean of its runs; sizes that all rivals have."""
+    rivals = [cells for (_, its_mode, its_ranks), cells in found.items() if (its_mode, its_ranks) == (mode, ranks)]
+    if len(rivals) < 2:
+        return
+    mean = lambda runs: sum(min(settings.values()) for settings in runs.values()) / len(runs)
+    least = {cell: min(mean(cells[cell]) for cells in rivals) for cell in rivals[0] if all(cell in cells for cells in rivals)}
+    collectives = list(dict.fromkeys(collective for collective, _ in least))
+    sizes = sorted({size for _, size in least if all((each, size) in least or (each, 0) in least for each in collectives)} - {0})
+    print(f"\nall rivals, {mode}, {ranks} ranks: the least of all, in the mean of the runs of each\n")
+    print("| | " + " | ".join(size_name(size) for size in sizes) + " |\n| --- |" + " --- |" * len(sizes))
+    for collective in collectives:
+        values = [least[collective, size] for size in ([0] if (collective, 0) in least else sizes)]
+        line = [f"**{value:.2f}**" if value < 1 else f"{value:.1f}" for value in values]
+        print(f"| {name_of(collective)} | " + " | ".join(line + [""] * (len(sizes) - len(line))) + " |")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rival", action="append", required=True, help="NAME=FOLDER OF node_bench=LAUNCHER WITH {ranks}")
+    parser.add_argument("--rival", action="append", default=[], help="NAME=FOLDER OF node_bench=LAUNCHER WITH {ranks}")
     parser.add_argument("--modes", default="sync,skew,burst,cold")
     parser.add_argument("--ranks", default="16", help="2,3,5,8,12,16")
     parser.add_argument("--runs", type=int, default=3)
@@ -114,7 +148,16 @@ def main():
     parser.add_argument("--preload", default="", help="a library that is preloaded too")
     parser.add_argument("--patience", type=float, default=600, help="seconds for each run")
     parser.add_argument("--csv", help="every row of every run")
+    parser.add_argument("--read", help="runs nothing: the tables of what --csv wrote")
+    parser.add_argument("--take", action="append", default=[], help="RIVAL=RUNS of --read, separated by commas; else all runs")
     options = parser.parse_args()
+    if options.read:
+        found = of_file(options.read, {rival: runs.split(",") for rival, runs in (each.split("=") for each in options.take)})
+        tables(found, "as delivered")
+        together(found, "sync", 16)
+        return 0 if found else 1
+    if not options.rival:
+        parser.error("--rival or --read is needed")
     found, rows_written = {}, 0
     out = open(options.csv, "w", newline="") if options.csv else None
     column = "as delivered" if options.delivered else "drop-in"

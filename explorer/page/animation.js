@@ -35,6 +35,7 @@ class Animation {
     const lacking = new Set(answer.verify.violations.filter(v => v.rule === 7 && v.rank >= 0).map(v => v.rank));
     for (const rank of lacking) this.expected.set(rank, (this.expected.get(rank) || 0) + 1);
     this.nodes = answer.shown.nodes;
+    document.getElementById("board-hint").hidden = this.nodes.length === 0;
     this.nodeOf = [];
     this.nodes.forEach((first, node) => {
       for (let rank = first; rank < (this.nodes[node + 1] ?? this.P); ++rank) this.nodeOf.push(node);

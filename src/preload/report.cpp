@@ -182,7 +182,8 @@ std::string report_text(int ranks) {
   text += comparisons == 0
               ? "time saved: not known, no comparison was made\n"
               : fmt::format("time saved, by what the comparisons found: {} to {} ms{}\n", milliseconds(saved.low()),
-                            milliseconds(saved.high()), saved.says_nothing() ? ", which says nothing" : "");
+                            milliseconds(saved.high()),
+                            saved.says_nothing() ? "; a longer run, or a core for each rank, would say more" : "");
   text += fmt::format("comparisons made: {}; they cost {:.3f} ms beyond the faster way\n", comparisons, spent / 1e6);
   text += fmt::format("communicators prepared: {}, in {:.3f} ms\n", prepared.load(), prepared_time.load() / 1e6);
   for (int what = 0; what < kCollectives; ++what) {

@@ -203,6 +203,8 @@ void draw_arrows(Svg& svg, const Timeline& timeline, const ChartGeometry& geomet
   }
 }
 
+bool is_message(const Activity& activity) { return activity.doing == Doing::send || activity.doing == Doing::receive; }
+
 double draw_legend(Svg& svg, const Timeline& timeline) {
   double x = 24;
   const auto entry = [&](std::string_view style, std::string_view words) {
@@ -210,12 +212,25 @@ double draw_legend(Svg& svg, const Timeline& timeline) {
     svg.text(x + 17, 50, words, "text", Anchor::start, 11);
     x += 32 + text_width(words, 11);
   };
-  entry("send", "s  send");
-  entry("receive", "r  receive");
   const auto happens = [&](Doing doing) {
     return std::any_of(timeline.activities.begin(), timeline.activities.end(),
                        [&](const Activity& activity) { return activity.doing == doing; });
   };
+  // The legend shows what the chart does: triangles where sending and receiving take no time.
+  const bool instants =
+      timeline.activities.size() <= kMostTitles &&
+      std::any_of(timeline.activities.begin(), timeline.activities.end(), is_message) &&
+      std::none_of(timeline.activities.begin(), timeline.activities.end(),
+                   [](const Activity& activity) { return is_message(activity) && activity.begin < activity.end; });
+  const auto message = [&](Doing doing, std::string_view words) {
+    if (!instants) return entry(style_of(doing), fmt::format("{}  {}", letter_of(doing), words));
+    const bool up = doing == Doing::send;
+    svg.triangle(x + 6, up ? 50 : 42, 9, up, style_of(doing));
+    svg.text(x + 17, 50, words, "text", Anchor::start, 11);
+    x += 32 + text_width(words, 11);
+  };
+  message(Doing::send, "send");
+  message(Doing::receive, "receive");
   if (happens(Doing::compute)) entry("compute", "+  add");
   if (happens(Doing::publish)) entry("publish", "p  publish");
   if (happens(Doing::read)) entry("read", "b  read the board");

@@ -49,7 +49,7 @@ for mpi in "$@"; do
   [ "$mpi" = openmpi ] && way=pmix || way=pmi2
   srun --mpi=list 2>&1 | grep -q $way || { echo "left out: this Slurm has no $way for $mpi"; continue; }
   for export in --export=ALL --export=PATH,HOME; do
-    CHASQUI_TRIALS=0 timeout 120 "$chasqui" run -- srun --mpi=$way $export -n 2 "./plain-$mpi" >said.txt 2>&1 || failed "srun $export, $mpi"
+    CHASQUI_TRIALS=0 timeout 120 "$chasqui" run -- srun --mpi=$way $export -n 2 "./plain-$mpi" 200 >said.txt 2>&1 || failed "srun $export, $mpi"
     grep -q "sums are right" said.txt && grep -q "by its drop-in library for $mpi" said.txt && grep -q "Allreduce .*184" said.txt ||
       failed "srun $export, $mpi: not served"
   done
@@ -58,7 +58,7 @@ for mpi in "$@"; do
     failed "measure, $mpi"
   grep -q "mpirun -np 2 .*($mpi)" "$mpi.json" || failed "measure, $mpi: $(head -c 300 "$mpi.json")"
   # The variables of a job step's environment come from the batch script: its options count like srun's own.
-  SLURM_EXPORT_ENV=NONE "$chasqui" run -- srun -n 2 "./plain-$mpi" >said.txt 2>&1 && failed "without any variable, $mpi"
+  SLURM_EXPORT_ENV=NONE "$chasqui" run -- srun -n 2 "./plain-$mpi" 200 >said.txt 2>&1 && failed "without any variable, $mpi"
   grep -q -- "--export=NONE gives the ranks no variable" said.txt || failed "without any variable, $mpi"
   echo "ok: srun, $mpi"
 done

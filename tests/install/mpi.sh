@@ -11,9 +11,9 @@ launch() {
 
 # served MPI CHASQUI WORK: the report of `chasqui run` says that the calls went through Chasqui.
 served() {
-  "mpicc.$1" "$here/project/mpi/plain.c" -o "$3/plain-$1"
+  "mpicc.$1" "$here/../../examples/plain_mpi.c" -o "$3/plain-$1"
   # shellcheck disable=SC2086
-  CHASQUI_TRIALS=0 timeout 600 "$2" run -- $launcher "$3/plain-$1" >"$3/plain-$1.log" 2>&1 || { cat "$3/plain-$1.log"; return 1; }
+  CHASQUI_TRIALS=0 timeout 600 "$2" run -- $launcher "$3/plain-$1" 200 >"$3/plain-$1.log" 2>&1 || { cat "$3/plain-$1.log"; return 1; }
   grep -q "sums are right" "$3/plain-$1.log" && grep -q "Allreduce .*184" "$3/plain-$1.log" || { cat "$3/plain-$1.log"; return 1; }
   if [ "$1" = openmpi ] && [ -n "$(find "$(dirname "$2")/.." -name mca_coll_chasqui.so)" ]; then
     grep -q "by its component of Open MPI" "$3/plain-$1.log" || { cat "$3/plain-$1.log"; return 1; }

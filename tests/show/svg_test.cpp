@@ -52,6 +52,21 @@ TEST(Svg, TheChartHasABarForEveryOverheadAndAnArrowForEveryMessage) {
   EXPECT_EQ(test::occurrences(svg, "receives item 0"), 7);
 }
 
+TEST(Svg, TheLegendOfAChartShowsWhatIsDrawn) {
+  const auto before_rows = [](const Schedule& schedule) {  // the legend stands before the rows
+    const std::string svg = chart_svg(timeline_of(schedule));
+    return svg.substr(0, svg.find(">P0<"));
+  };
+  const std::string bars = before_rows(paper_broadcast());
+  EXPECT_NE(bars.find(">s  send<"), std::string::npos);
+  EXPECT_EQ(test::occurrences(bars, "<path class=\"cq-send\""), 0);
+  const std::string triangles =
+      before_rows(Sends(LogP::postal(2, Time{1}), {Kind::broadcast}, Time{1}).item(0, 0, 1, 0));
+  EXPECT_NE(triangles.find(">send<"), std::string::npos);
+  EXPECT_EQ(test::occurrences(triangles, "<path class=\"cq-send\""), 1);
+  EXPECT_EQ(test::occurrences(triangles, "<path class=\"cq-receive\""), 1);
+}
+
 /// The bars of a rank that begin at `begin`: top and height, by title.
 std::map<std::string, std::pair<double, double>> bars_of(const std::string& svg, const std::string& rank) {
   std::map<std::string, std::pair<double, double>> bars;
@@ -147,8 +162,8 @@ TEST(Svg, LettersOnBarsCanBeRead) {
 
 TEST(Svg, InstantsAreTriangles) {
   const std::string svg = chart_svg(timeline_of(Sends(LogP::postal(2, Time{3}), {Kind::broadcast}).item(0, 0, 1, 0)));
-  EXPECT_EQ(test::occurrences(svg, "<path class=\"cq-send\""), 1);
-  EXPECT_EQ(test::occurrences(svg, "<path class=\"cq-receive\""), 1);
+  EXPECT_EQ(test::occurrences(svg, "<path class=\"cq-send\""), 2);  // one in the legend
+  EXPECT_EQ(test::occurrences(svg, "<path class=\"cq-receive\""), 2);
 }
 
 /// A node that publishes when it is entered: where nothing takes time, the reception stays in sight.
@@ -163,7 +178,7 @@ TEST(Svg, InstantsOnABoardAreTicks) {
   schedule.readings = {{Time{0}, Rank{1}, Rank{0}, item}, {Time{5}, Rank{3}, Rank{2}, item}};
   const std::string svg = chart_svg(timeline_of(schedule));
   EXPECT_EQ(test::xml_problem(svg), "");
-  EXPECT_EQ(test::occurrences(svg, "<path class=\"cq-receive\""), 1);
+  EXPECT_EQ(test::occurrences(svg, "<path class=\"cq-receive\""), 2);  // one in the legend
   EXPECT_EQ(test::occurrences(svg, "<path class=\"cq-publish\""), 0);
   EXPECT_EQ(test::occurrences(svg, "P2 publishes, 5 to 5"), 1);
   EXPECT_EQ(test::occurrences(svg, "P3 reads"), 1);

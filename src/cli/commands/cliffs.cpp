@@ -198,7 +198,11 @@ class CliffsCommand final : public Command {
       text += fmt::format("{},{},{},{},{:.3f},{}\n", cliff.slow.who, to_string(cliff.slow.kind), cliff.slow.ranks,
                           cliff.slow.bytes, cliff.factor, cliff.instead);
     put("cliffs.csv", text);
-    show::Page page("Cliffs", "Where a larger message, more ranks, several calls or other collectives are faster.");
+    show::Page page(
+        "Cliffs",
+        fmt::format("A cliff is where a larger message, more ranks, several calls or other collectives are faster; "
+                    "cliffs are circled. {}",
+                    predict_ ? "Predicted, not measured." : "Dashed: the MPI library."));
     for (const Kind kind : calls_from({})) {
       if (std::none_of(calls_.begin(), calls_.end(), [&](const auto& call) { return call.kind == kind; })) continue;
       const std::string svg = plot_of(kind, cliffs);

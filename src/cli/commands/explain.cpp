@@ -18,7 +18,7 @@ class ExplainCommand final : public Command {
     describe(
         "Lists every way in which Chasqui could run the collective, with its predicted time. The fastest comes "
         "first, and programs that make this call take it. The times come from the profile of --machine, or else "
-        "from built-in guesses.");
+        "from built-in guesses. The number behind a method is the radix of its rounds, or how many lanes a node has, or items.");
     positional("COLLECTIVE", &kind_, "what to run")
         .required()
         .choices(plan::collective_names(&plan::Collective::called));

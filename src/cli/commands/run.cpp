@@ -94,7 +94,7 @@ class RunCommand : public Command {
     option("--mpi", "NAME", &flavour_, "which MPI library; default auto").choices({"auto", "openmpi", "mpich"});
     option("--by", "WAY", &way_, "how Chasqui joins; default auto").choices({"auto", "component", "preload"});
     option("--profile", "FILE", &profile_, "what `chasqui measure --mpi` found out about this machine").file();
-    option("--disable", "LIST", &disable_, "leave these to the MPI library, as Bcast,Allreduce");
+    option("--disable", "LIST", &disable_, "leave these to the MPI library, as Bcast,Allreduce; all: everything");
     option("--report", "FILE", &report_, "write the report to FILE (JSON if its name ends in .json)").file();
     flag("--verify", verify_, "do every call twice, by Chasqui and by the MPI library, and compare");
     flag("--reproducible", reproducible_, "add in rank order, so that sums have the same bits every time");
@@ -128,8 +128,8 @@ class RunCommand : public Command {
       out.error(read_file(report, "the program wrote its report there"));
     } else if (status == 0)
       out.error(fmt::format(
-          "chasqui run: no report: rank 0 writes {} in MPI_Finalize. Did the command start a program of {} that comes there (--mpi names another MPI "
-          "library), on a host that has this folder (--report names another one)?\n",
+          "chasqui run: no report: rank 0 writes it in MPI_Finalize, to {}. Perhaps the program did not get there, or is none of {} (--mpi names another "
+          "MPI library), or its host does not have this folder (--report names another one).\n",
           report.string(), flavour));
     return status;
   }

@@ -401,12 +401,21 @@ class TuneCommand final : public Command {
         rows.push_back({choice.collective, "from " + tune::bytes_in_words(step.bytes), name_of(step.algorithm)});
     }
     page.table({"collective", "size", "algorithm"}, rows);
+    page.paragraph("To use them:");
+    page.preformatted(use());
     page.section("Races");
     page.paragraph(
-        "The least of a few calls, each from a common start to the latest finish. The column predicted is the time that the machine's profile gives "
-        "the fastest; nobody knows what the default does, so it has none.");
+        "Algorithms that were timed by turns. The least of a few calls, each from a common start to the latest finish. The column predicted is the time "
+        "of the fastest by the machine's profile; there is none for the default, as it is not known what it does.");
     rows.clear();
-    for (const tune::Cell& cell : cells_) {
+    const auto place = [&](const tune::Cell& cell) {
+      const auto& choices = rules_.choices;
+      const auto same = [&](const tune::Choice& choice) { return choice.collective == cell.collective; };
+      return std::pair(std::find_if(choices.begin(), choices.end(), same) - choices.begin(), cell.bytes);
+    };
+    std::vector<tune::Cell> by_size = cells_;
+    std::sort(by_size.begin(), by_size.end(), [&](const auto& a, const auto& b) { return place(a) < place(b); });
+    for (const tune::Cell& cell : by_size) {
       const tune::Result* best = cell.best();
       const tune::Result* plain = cell.of(default_of(cell.collective));
       if (best == nullptr) continue;
@@ -415,7 +424,7 @@ class TuneCommand final : public Command {
                       tune::duration(best->time), best->predicted > 0 ? tune::duration(best->predicted) : "",
                       fmt::format("{}", cell.results.size())});
     }
-    page.table({"collective", "size", "default", "fastest", "measured", "predicted", "raced"}, rows);
+    page.table({"collective", "size", "default", "fastest", "measured", "predicted", "algorithms timed"}, rows);
     if (checks_.empty()) return page.html();
     const Summary summary(checks_);
     page.section("Regret");
@@ -454,11 +463,16 @@ class TuneCommand final : public Command {
     }
     out.print("tuned in {:.1f} s, {:.1f} s of them for the profile; {}/index.html\n", tuned_, profiled_, out_);
     out.print("says what is gained\n");
+    out.print("use it: {}", use());
+  }
+
+  /// What to type to have the library read its file.
+  std::string use() const {
     if (options_.library == tune::Library::openmpi)
-      out.print(
-          "use it: mpirun --mca coll_tuned_use_dynamic_rules 1 \\\n  --mca coll_tuned_dynamic_rules_filename {}/openmpi.rules\n",
+      return fmt::format(
+          "mpirun --mca coll_tuned_use_dynamic_rules 1 \\\n  --mca coll_tuned_dynamic_rules_filename {}/openmpi.rules\n",
           out_);
-    else out.print("use it: MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE={}/mpich.json\n", out_);
+    return fmt::format("MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE={}/mpich.json\n", out_);
   }
 
   bool mpi_ = false, resume_ = false, regret_ = false, commutative_ = false, speaks_ = false;

@@ -224,7 +224,7 @@ void machine_section(show::Page& page, const Profile& profile, bool guessed) {
       rows.back().insert(rows.back().begin() + 2,
                          e.high == 0 ? "too small to resolve" : amount(e.low) + " … " + amount(e.high));
     };
-    row("L", "latency: from the end of a send to the begin of its reception", level.L, "ns", true);
+    row("L", "latency: from the end of a send to the start of its reception", level.L, "ns", true);
     row("o (send)", "overhead: the sender is busy", level.o_s, "ns", true);
     row("o (receive)", "overhead: the receiver is busy", level.o_r, "ns", true);
     row("g", "gap: from one message of a rank to its next", level.g, "ns", true);
@@ -245,9 +245,9 @@ void machine_section(show::Page& page, const Profile& profile, bool guessed) {
   }
   if (profile.bsp_L.value > 0 && !guessed) {
     page.paragraph(fmt::format(
-        "As a BSP machine: g = {:.3g} ns a word ({:.3g} … {:.3g}), L = {:.4g} ns a superstep ({:.4g} … {:.4g}).",
-        profile.bsp_g.value, profile.bsp_g.low, profile.bsp_g.high, profile.bsp_L.value, profile.bsp_L.low,
-        profile.bsp_L.high));
+        "As a machine for bulk-synchronous programs (BSP): g = {} ns a word ({} … {}), L = {} ns a superstep ({} … {}).",
+        amount(profile.bsp_g.value), amount(profile.bsp_g.low), amount(profile.bsp_g.high), amount(profile.bsp_L.value),
+        amount(profile.bsp_L.low), amount(profile.bsp_L.high)));
   }
 }
 
@@ -342,8 +342,10 @@ void model_figure(show::Page& page, const Planned& planned) {
     }
   }
   std::erase_if(plot.curves, [](const show::Curve& curve) { return curve.points.empty(); });
-  page.figures({show::plot_svg(plot)},
-               "Computed for processors with these L, o and g; every tree sends as early as its order allows.");
+  page.figures(
+      {show::plot_svg(plot)},
+      "Computed for processors with these L, o and g; every tree sends as early as its order allows. Where lines "
+      "coincide, the last one named hides the others.");
 }
 
 void collective_part(show::Page& page, const ReportInput& input, const Planned& planned, double tick) {
@@ -355,7 +357,7 @@ void collective_part(show::Page& page, const ReportInput& input, const Planned& 
   const bool legal = verify(schedule).legal();
   const bool postal = what.request.machine.o.ticks == 0;
   const std::string real = postal ? "" : fmt::format(" ({})", duration(static_cast<double>(claim.finish.ticks) * tick));
-  page.paragraph(fmt::format("On {}: finish {}{}, bound {} by {}. Made as: {}. The verifier finds it {}.",
+  page.paragraph(fmt::format("On {}: finish {}{}. Lower bound {}, {}. Construction: {}. The verifier finds it {}.",
                              to_string(plan->machine()), claim.finish.ticks, real, claim.bound.ticks,
                              claim.bound_source, claim.construction, legal ? "legal" : "ILLEGAL: please report this"));
   const Kind kind = what.request.problem.kind;
@@ -380,6 +382,7 @@ void collective_part(show::Page& page, const ReportInput& input, const Planned& 
     topology.board = topology.shares_memory = true;
     std::string lines;
     for (const std::size_t bytes : {std::size_t{8}, std::size_t{4} << 10, std::size_t{1} << 20}) {
+      if (!lines.empty()) lines += "\n";
       lines += run::explain({kind, bytes, 1, true}, topology, input.profile);
       if (kind == Kind::barrier) break;
     }
