@@ -7,6 +7,11 @@
 
 namespace chasqui::run {
 
+InFlight::~InFlight() {
+  progress_.leave();
+  for (const auto& operation : pending_) operation->activity.reset();  // abandons its messages
+}
+
 std::vector<std::uint64_t> InFlight::numbers() const {
   std::vector<std::uint64_t> all;
   for (const auto& operation : pending_) all.push_back(operation->number);
