@@ -222,13 +222,15 @@ void Engine::run_native(const Call& call) {
 Request Engine::launch(const std::function<Task(Group)>& make, std::shared_ptr<const void> kept) {
   check_usable();
   if (fabric_.messages == nullptr) refuse("this communicator has no messages between its ranks");
-  auto operation = std::make_shared<Operation>();
-  operation->number = health_.next();
-  operation->kept = std::move(kept);
-  note(operation->number, Signature::own());
-  operation->activity.emplace(make(tasks_.all_ranks(tag_of_own(operation->number))));
-  in_flight_.add(operation);
-  return {this, operation};
+  return or_broken([&]() -> Request {
+    auto operation = std::make_shared<Operation>();
+    operation->number = health_.next();
+    operation->kept = std::move(kept);
+    note(operation->number, Signature::own());
+    operation->activity.emplace(make(tasks_.all_ranks(tag_of_own(operation->number))));
+    in_flight_.add(operation);
+    return {this, operation};
+  });
 }
 
 /// REQUIRES that nothing is in flight.
