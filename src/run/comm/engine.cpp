@@ -187,9 +187,9 @@ void Engine::run_long(const Call& call, Method method) {
   try {
     Activity activity(tasks_.on_board(call, method));
     Backoff backoff(fabric_.board->crowded());
-    for (auto resumed = activity.resumed(); !activity.poll();) {
-      if (activity.resumed() != resumed) {
-        resumed = activity.resumed();
+    for (auto moved = activity.moved(); !activity.poll();) {
+      if (activity.moved() != moved) {
+        moved = activity.moved();
         backoff.reset();
         health_.moved();
       } else if (backoff.pause()) {

@@ -34,7 +34,7 @@ void InFlight::add(std::shared_ptr<Operation> operation) {
 }
 
 bool InFlight::advance(Operation& operation) {
-  const auto before = operation.activity->resumed();
+  const auto before = operation.activity->moved();
   try {
     if (operation.activity->poll()) {
       operation.finished = true;
@@ -43,7 +43,7 @@ bool InFlight::advance(Operation& operation) {
   } catch (...) {
     fail(operation);
   }
-  return operation.finished || operation.activity->resumed() != before;
+  return operation.finished || operation.activity->moved() != before;
 }
 
 void InFlight::fail(Operation& operation) {
