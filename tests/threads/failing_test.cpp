@@ -141,6 +141,10 @@ TEST(Failing, WhoGoesOnAfterwardsIsNotMistakenForOneThatIsInTime) {
                                      comm.allreduce(in, std::span<long>(&sum, 1), in_order(add));
                                      return sum;
                                    },
+                                   [](Comm& comm, long mine) {
+                                     const auto part = comm.split(0, 0);
+                                     return comm.allreduce(mine);
+                                   },
                                    [&](Comm& comm, long mine) {
                                      numbers[static_cast<std::size_t>(comm.rank())].front() = mine;
                                      return sum(comm, *plan,

@@ -162,7 +162,7 @@ std::unique_ptr<Comm> Comm::split(int colour, int key) {
   if (!engine.fabric_.split) throw Error("this communicator cannot be split");
   engine.finish_in_flight();
   engine.check_usable();
-  return engine.fabric_.split(*this, colour, key);
+  return engine.or_broken([&] { return engine.fabric_.split(*this, colour, key); });
 }
 
 void Comm::refuse(const std::string& why) { Engine::of(*this).refuse_call(why); }
