@@ -158,13 +158,41 @@ class Counting final : public Transport {
     return channels_.receive(from, tag, data, bytes);
   }
   bool done(Ticket ticket) override { return ++asked, channels_.done(ticket); }
-  void abandon(Ticket ticket) override { channels_.abandon(ticket); }
+  void abandon(Ticket ticket) override { ++abandoned, channels_.abandon(ticket); }
 
-  std::size_t asked = 0;
+  std::size_t asked = 0, abandoned = 0;
 
  private:
   threads::ChannelTransport channels_;
 };
+
+/// One of two ranks, by messages alone.
+std::unique_ptr<Comm> one_of_two(const std::shared_ptr<Counting>& transport, int rank) {
+  Fabric fabric;
+  fabric.rank = rank;
+  fabric.size = 2;
+  fabric.messages = transport;
+  fabric.shares_memory = true;
+  fabric.crowded = true;
+  auto comm = make_comm(std::move(fabric));
+  comm->force({Method::exchange, 0, 2, {}});
+  return comm;
+}
+
+/// As when an exception is on its way, and the requests were declared before the communicator.
+TEST(InFlight, WhatARequestWaitsForEndsWithItsCommunicator) {
+  const auto transport = std::make_shared<Counting>(std::make_shared<threads::ChannelMemory>(2), 0);
+  const std::vector<long> ones(100, 1);
+  std::vector<long> sums(ones.size());
+  Request request;
+  {
+    const auto comm = one_of_two(transport, 0);
+    request = comm->iallreduce(ones, sums);
+    EXPECT_FALSE(request.test());
+    EXPECT_EQ(transport->abandoned, 0U);
+  }
+  EXPECT_NE(transport->abandoned, 0U) << "the messages may be gone before the request";
+}
 
 /// A start asks for a few of those in flight, however many they are.
 TEST(InFlight, StartingDoesNotWalkAllThatIsPending) {
@@ -175,14 +203,7 @@ TEST(InFlight, StartingDoesNotWalkAllThatIsPending) {
     std::vector<ManyCalls> ranks(2, ManyCalls(calls));
     for (int r = 0; r < 2; ++r) {
       transports.push_back(std::make_shared<Counting>(memory, r));
-      Fabric fabric;
-      fabric.rank = r;
-      fabric.size = 2;
-      fabric.messages = transports.back();
-      fabric.shares_memory = true;
-      fabric.crowded = true;
-      comms.push_back(make_comm(std::move(fabric)));
-      comms.back()->force({Method::exchange, 0, 2, {}});
+      comms.push_back(one_of_two(transports.back(), r));
     }
     for (std::size_t r = 0; r < 2; ++r) {
       ranks[r].start(*comms[r]);

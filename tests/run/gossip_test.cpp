@@ -9,8 +9,10 @@
 #include <cstdlib>
 #include <deque>
 #include <memory>
+#include <set>
 
 #include "chasqui/base/error.hpp"
+#include "run/comm/fabric.hpp"
 
 namespace chasqui::run {
 namespace {
@@ -222,6 +224,40 @@ TEST(Signature, OnlyWhatTheKindUsesIsCompared) {
       EXPECT_EQ(agree(signature_of(wider), signature_of(usual)), !some) << to_string(kind) << ' ' << count;
     }
   }
+}
+
+/// Every message takes two looks.
+class Hesitant final : public Transport {
+ public:
+  Ticket send(int, std::uint32_t, const void*, std::size_t) override { return ++last_; }
+  Ticket receive(int, std::uint32_t, void*, std::size_t) override { return ++received, ++last_; }
+  bool done(Ticket ticket) override { return !seen_.insert(ticket).second; }
+  void abandon(Ticket) override {}
+
+  int received = 0;
+
+ private:
+  Ticket last_ = 0;
+  std::set<Ticket> seen_;
+};
+
+/// A call of many messages may take longer than its limit, which is for a time in which nothing moves. Here all of it is over at once,
+/// and no two looks in a row find nothing.
+TEST(Patience, EveryMessageThatComesIsSomethingThatMoves) {
+  constexpr int kRanks = 40;
+  const auto messages = std::make_shared<Hesitant>();
+  Fabric fabric;
+  fabric.size = kRanks;
+  fabric.messages = messages;
+  fabric.crowded = true;
+  const auto comm = make_comm(std::move(fabric));
+  set_timeout(*comm, 1e-9);
+  const std::vector<char> in(kRanks * 65'536);
+  std::vector<char> out(in.size());
+  comm->alltoall(in, out);
+  EXPECT_GE(messages->received, kRanks - 1) << "in one message, or a few";
+  comm->ialltoall(in, out).wait();
+  EXPECT_GE(messages->received, 2 * (kRanks - 1));
 }
 
 TEST(Patience, TheEnvironmentIsRead) {

@@ -66,18 +66,26 @@ template <typename Small>
         default: return run_long(call, *method);
       }
     }
-  } else {
-    if (size_ == 1 && here) {
-      health_.next();
-      return run_alone(call);
-    }
-    check_forced(call, Among::all);
-    if (selection_.gathers(call)) return run_gathered(call);
-    if (here && !selection_.forced() && run_repeated(call)) return;
   }
-  if (fabric_.native && !call.op.in_order && selection_.choose(call, Among::all).method == Method::native)
-    return run_native(call);
-  begin(call, nullptr).wait();
+  run_chosen(call, here);
+}
+
+/// Not by the table. `here`: nothing is in flight.
+[[gnu::noinline]] void Engine::run_chosen(const Call& call, bool here) {
+  or_broken([&] {
+    if (!selection_.by_table()) {
+      if (size_ == 1 && here) {
+        health_.next();
+        return run_alone(call);
+      }
+      check_forced(call, Among::all);
+      if (selection_.gathers(call)) return run_gathered(call);
+      if (here && !selection_.forced() && run_repeated(call)) return;
+    }
+    if (fabric_.native && !call.op.in_order && selection_.choose(call, Among::all).method == Method::native)
+      return run_native(call);
+    begin(call, nullptr).wait();
+  });
 }
 
 /// Inside Comm::run: an 8-byte call pays for no further step.
@@ -92,7 +100,7 @@ void Engine::run_packed(const Call& call) {
   if (call.uneven()) return begin(call, nullptr).wait();
   check_arguments(call);
   std::optional<Packed> packed;
-  refusing([&] { packed.emplace(call, rank_, size_); });
+  or_broken([&] { refusing([&] { packed.emplace(call, rank_, size_); }); });
   run(packed->call);
   try {
     packed->deliver(rank_, size_);
@@ -102,19 +110,9 @@ void Engine::run_packed(const Call& call) {
   }
 }
 
-/// What is no Error, memory that cannot be had, leaves the program by this exception, and with it may go the buffers of calls in flight: nobody
-/// uses them any more when the others have been told.
 Request Engine::begin(const Call& call, std::shared_ptr<const void> kept) {
   check_usable();
-  const std::uint64_t before = health_.last();
-  try {
-    return begin_checked(call, std::move(kept));
-  } catch (const Error&) {
-    throw;
-  } catch (...) {
-    health_.fail(health_.last() != before ? health_.last() : health_.next());
-    throw;
-  }
+  return or_broken([&] { return begin_checked(call, std::move(kept)); });
 }
 
 Request Engine::begin_checked(const Call& call, std::shared_ptr<const void> kept) {
@@ -164,7 +162,7 @@ std::unique_ptr<Comm> Comm::split(int colour, int key) {
   if (!engine.fabric_.split) throw Error("this communicator cannot be split");
   engine.finish_in_flight();
   engine.check_usable();
-  return engine.fabric_.split(*this, colour, key);
+  return engine.or_broken([&] { return engine.fabric_.split(*this, colour, key); });
 }
 
 void Comm::refuse(const std::string& why) { Engine::of(*this).refuse_call(why); }

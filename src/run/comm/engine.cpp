@@ -187,9 +187,9 @@ void Engine::run_long(const Call& call, Method method) {
   try {
     Activity activity(tasks_.on_board(call, method));
     Backoff backoff(fabric_.board->crowded());
-    for (auto resumed = activity.resumed(); !activity.poll();) {
-      if (activity.resumed() != resumed) {
-        resumed = activity.resumed();
+    for (auto moved = activity.moved(); !activity.poll();) {
+      if (activity.moved() != moved) {
+        moved = activity.moved();
         backoff.reset();
         health_.moved();
       } else if (backoff.pause()) {
@@ -222,13 +222,15 @@ void Engine::run_native(const Call& call) {
 Request Engine::launch(const std::function<Task(Group)>& make, std::shared_ptr<const void> kept) {
   check_usable();
   if (fabric_.messages == nullptr) refuse("this communicator has no messages between its ranks");
-  auto operation = std::make_shared<Operation>();
-  operation->number = health_.next();
-  operation->kept = std::move(kept);
-  note(operation->number, Signature::own());
-  operation->activity.emplace(make(tasks_.all_ranks(tag_of_own(operation->number))));
-  in_flight_.add(operation);
-  return {this, operation};
+  return or_broken([&]() -> Request {
+    auto operation = std::make_shared<Operation>();
+    operation->number = health_.next();
+    operation->kept = std::move(kept);
+    note(operation->number, Signature::own());
+    operation->activity.emplace(make(tasks_.all_ranks(tag_of_own(operation->number))));
+    in_flight_.add(operation);
+    return {this, operation};
+  });
 }
 
 /// REQUIRES that nothing is in flight.

@@ -37,6 +37,8 @@ class alignas(2 * kLine) Engine final : public Comm {
   bool crowded() const { return fabric_.board != nullptr ? fabric_.board->crowded() : fabric_.crowded; }
   Request launch(const std::function<Task(Group)>& make, std::shared_ptr<const void> kept);
   Request begin_at_once(const Call& call, int turns);
+  Request start_sum(const plan::SumPlan& plan, const void* mine, std::size_t count, void* total,
+                    const RunOfOperands& how, std::shared_ptr<const void> kept);
   void run_sum(const plan::SumPlan& plan, const void* mine, std::size_t count, void* total, const RunOfOperands& how);
   void force(std::optional<Choice> choice) { selection_.force(std::move(choice)); }
   const Selection& selection() const { return selection_; }
@@ -78,6 +80,7 @@ class alignas(2 * kLine) Engine final : public Comm {
   // --- blocking calls
   void dispatch(const Call& call);
   void run_checked(const Call& call);
+  void run_chosen(const Call& call, bool here);
   template <typename Small>
   void run_small(const Call& call);
   template <typename Small>
@@ -112,6 +115,20 @@ class alignas(2 * kLine) Engine final : public Comm {
       before();
     } catch (const Error& error) {
       refuse(error.what());
+    }
+  }
+  /// What is no Error, memory that cannot be had, ends the communicator. A program that goes on without this call would meet the others
+  /// in one after it, and one that ends takes the buffers of calls in flight with it: nobody uses them any more when the others know.
+  template <typename Step>
+  decltype(auto) or_broken(const Step& step) {
+    const std::uint64_t before = health_.last();
+    try {
+      return step();
+    } catch (const Error&) {
+      throw;
+    } catch (...) {
+      if (health_.usable()) health_.fail(health_.last() != before ? health_.last() : health_.next());
+      throw;
     }
   }
   void check_arguments(const Call& call);

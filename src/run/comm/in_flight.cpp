@@ -7,6 +7,11 @@
 
 namespace chasqui::run {
 
+InFlight::~InFlight() {
+  progress_.leave();
+  for (const auto& operation : pending_) operation->activity.reset();  // abandons its messages
+}
+
 std::vector<std::uint64_t> InFlight::numbers() const {
   std::vector<std::uint64_t> all;
   for (const auto& operation : pending_) all.push_back(operation->number);
@@ -29,7 +34,7 @@ void InFlight::add(std::shared_ptr<Operation> operation) {
 }
 
 bool InFlight::advance(Operation& operation) {
-  const auto before = operation.activity->resumed();
+  const auto before = operation.activity->moved();
   try {
     if (operation.activity->poll()) {
       operation.finished = true;
@@ -38,7 +43,7 @@ bool InFlight::advance(Operation& operation) {
   } catch (...) {
     fail(operation);
   }
-  return operation.finished || operation.activity->resumed() != before;
+  return operation.finished || operation.activity->moved() != before;
 }
 
 void InFlight::fail(Operation& operation) {

@@ -24,6 +24,11 @@ class InFlight {
   /// waits_block: a wait of this thread stops it, so that other communicators may be other ranks of the same thread.
   InFlight(Health& health, int rank, int size, bool waits_block)
       : health_(health), rank_(rank), size_(size), waits_block_(waits_block) {}
+  /// Ends what is still there, as long as the messages and the board that it uses are. Its requests may outlive this: an exception on
+  /// its way meets a communicator before the requests that were declared before it.
+  ~InFlight();
+  InFlight(const InFlight&) = delete;
+  InFlight& operator=(const InFlight&) = delete;
 
   static constexpr std::size_t kOthersAtATime = 4;  ///< that a look takes along, besides the oldest
 

@@ -37,13 +37,15 @@ Task sum_placed(Group group, LocalForm form, Buffers buffers, RunOfOperands how)
 
 }  // namespace
 
-Request start_sum(Comm& comm, const plan::SumPlan& plan, const void* mine, std::size_t count, void* total,
-                  RunOfOperands how, std::shared_ptr<const void> kept) {
-  check_machine(comm, plan);
-  LocalForm form = plan.local({comm.rank()});
-  check_operands(comm, static_cast<std::size_t>(form.operands), count);
-  const auto make = [&](Group group) { return sum_placed(std::move(group), std::move(form), {mine, total}, how); };
-  return launch(comm, make, std::move(kept));
+Request Engine::start_sum(const plan::SumPlan& plan, const void* mine, std::size_t count, void* total,
+                          const RunOfOperands& how, std::shared_ptr<const void> kept) {
+  return or_broken([&] {
+    check_machine(*this, plan);
+    LocalForm form = plan.local({rank_});
+    check_operands(*this, static_cast<std::size_t>(form.operands), count);
+    const auto make = [&](Group group) { return sum_placed(std::move(group), std::move(form), {mine, total}, how); };
+    return launch(make, std::move(kept));
+  });
 }
 
 PlanCache::PlacedSum& Engine::planned_sum(const plan::SumPlan& plan, std::size_t element) {
@@ -65,13 +67,18 @@ void Engine::run_sum(const plan::SumPlan& plan, const void* mine, std::size_t co
                      const RunOfOperands& how) {
   check_usable();
   const bool plays = fabric_.messages != nullptr && !fabric_.timing.blocks && in_flight_.none();
-  if (!plays) return start_sum(*this, plan, mine, count, total, how, nullptr).wait();
+  if (!plays) return start_sum(plan, mine, count, total, how, nullptr).wait();
   check_machine(*this, plan);
-  PlanCache::PlacedSum& known = planned_sum(plan, how.element);
+  PlanCache::PlacedSum& known = or_broken([&]() -> PlanCache::PlacedSum& { return planned_sum(plan, how.element); });
   check_operands(*this, known.operands, count);
   const std::uint64_t number = health_.next();
   note(number, Signature::own());
   play_to_end(number, *known.program, tasks_.all_ranks(tag_of_own(number)), {mine, total}, folds(how), known.scratch);
+}
+
+Request start_sum(Comm& comm, const plan::SumPlan& plan, const void* mine, std::size_t count, void* total,
+                  RunOfOperands how, std::shared_ptr<const void> kept) {
+  return Engine::of(comm).start_sum(plan, mine, count, total, how, std::move(kept));
 }
 
 void run_sum(Comm& comm, const plan::SumPlan& plan, const void* mine, std::size_t count, void* total,

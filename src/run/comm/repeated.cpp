@@ -53,8 +53,15 @@ void Engine::play_to_end(std::uint64_t number, const Program& program, const Gro
   health_.moved();
   try {
     Player player(program, group, buffers, op, scratch);
-    for (Backoff backoff(crowded()); !player.ready();) {
-      if (backoff.pause(fabric_.shares_memory)) look_for_failure(number);
+    Backoff backoff(crowded());
+    for (auto moved = player.moved(); !player.ready();) {
+      if (player.moved() != moved) {
+        moved = player.moved();
+        backoff.reset();
+        health_.moved();
+      } else if (backoff.pause(fabric_.shares_memory)) {
+        look_for_failure(number);
+      }
     }
   } catch (...) {
     health_.fail(number);

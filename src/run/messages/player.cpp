@@ -79,7 +79,7 @@ bool Player::past(double time) {
   return group_.timing.now() >= until_;
 }
 
-bool Player::ready() {
+bool Player::go_on() {
   using What = Instruction::What;
   for (; next_ != end_; ++next_) {
     const Instruction& now = *next_;

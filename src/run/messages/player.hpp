@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "chasqui/run/call.hpp"
@@ -43,11 +44,18 @@ class Player final : public Waiting {
   Player& operator=(const Player&) = delete;
 
   /// Goes on as far as it can; true at the end, and once at each step on the board.
-  bool ready() override;
+  bool ready() override {
+    const auto before = std::pair(next_, ended_);
+    const bool stops = go_on();
+    // Where waiting blocks, who has moved would look once more before it does, and a look takes time that nothing fills.
+    if (before != std::pair(next_, ended_) && !group_.timing.blocks) ++moved_;
+    return stops;
+  }
   void block() override;
   std::byte* at(Address address) const { return buffers_[static_cast<std::size_t>(address.memory)] + address.offset; }
 
  private:
+  bool go_on();
   bool done(std::size_t ticket);
   bool sent(std::size_t tickets);
   void look_at_sends();

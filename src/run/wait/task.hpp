@@ -26,8 +26,13 @@ class Waiting {
   }
   void await_resume() const {}  ///< a wait has no result
 
+  /// Grows when ready() said no, but what is waited for has come nearer.
+  std::uint64_t moved() const { return moved_; }
+
  protected:
   ~Waiting() = default;
+
+  std::uint64_t moved_ = 0;
 };
 
 /// Shared by a task and the tasks it awaits: who runs next and what the innermost one waits for.
@@ -117,21 +122,27 @@ class Activity {
 
   /// Runs as far as it can. True when it has ended; rethrows what the task threw.
   bool poll() {
-    if (progress_.waiting != nullptr && !progress_.waiting->ready()) return false;
+    if (Waiting* const waiting = progress_.waiting; waiting != nullptr) {
+      const std::uint64_t before = waiting->moved();
+      if (!waiting->ready()) {
+        moved_ += waiting->moved() - before;
+        return false;
+      }
+    }
     progress_.waiting = nullptr;
-    ++resumed_;
+    ++moved_;
     progress_.leaf.resume();
     if (!task_.handle().done()) return false;
     task_.await_resume();
     return true;
   }
   Waiting* waiting() const { return progress_.waiting; }  ///< what it waits for now
-  std::uint64_t resumed() const { return resumed_; }      ///< how often it went on: no change means that nothing moved
+  std::uint64_t moved() const { return moved_; }          ///< grows when something did
 
  private:
   Task task_;
   Progress progress_;
-  std::uint64_t resumed_ = 0;
+  std::uint64_t moved_ = 0;
 };
 
 }  // namespace chasqui::run
