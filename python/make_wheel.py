@@ -32,6 +32,7 @@ def outside():
     variables = dict(os.environ)
     if "pip-build-env" in variables.get("PYTHONPATH", ""):
         del variables["PYTHONPATH"]
+        variables.pop("PYTHONNOUSERSITE", None)  # what was installed with --user counts, too
     return variables
 
 

@@ -6,7 +6,7 @@ Collectives on NumPy arrays between processes: :func:`join` gives a :class:`Comm
 ``import chasqui.torch`` makes "chasqui" a backend of torch.distributed.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, List
 
 from chasqui._native import ChasquiError, version
 from chasqui.planner import Claim, Picture, Report, Schedule, Violation, bound, draw, plan, simulate, verify
@@ -28,3 +28,7 @@ def __getattr__(name: str) -> Any:  # the planner does without NumPy
 
         return getattr(comm, name)
     raise AttributeError(f"module 'chasqui' has no attribute '{name}'")
+
+
+def __dir__() -> List[str]:
+    return sorted({*globals(), *__all__})

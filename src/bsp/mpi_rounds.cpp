@@ -8,7 +8,7 @@ namespace chasqui::bsp::detail {
 
 namespace {
 
-/// One round: sends what this one knows to the one who has turn `circle.turn`, and gets as much.
+/// One round: tells member `to` what this one knows so far, and hears as much of member `from`.
 ArrivalRecord send_on(MpiPeers& peers, const GroupInfo& machine, std::int32_t member, std::int32_t to,
                       std::int32_t from, const Digest& digest, std::span<const std::uint32_t> counts,
                       const Waiting& why) {

@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 
 #include "bsp/engines.hpp"
 #include "bsp/mpi_endpoint.hpp"
@@ -13,7 +14,7 @@ namespace chasqui::bsp {
 
 namespace {
 
-/// A program that runs. Who calls exit() in it would wait in MPI_Finalize for the others, and they for it.
+/// A program that runs on several ranks. Who calls exit() in it would wait in MPI_Finalize for the others, and they for it.
 class Running {
  public:
   Running() {
@@ -54,7 +55,8 @@ void start_mpi() {
 Ledger run_on(MPI_Comm communicator, const Program& program, const Options& options) {
   const auto made = detail::MpiEndpoint::make(communicator, options);
   detail::MpiEndpoint& endpoint = *made;
-  const Running running;
+  std::optional<Running> running;
+  if (endpoint.size() > 1) running.emplace();  // a rank alone keeps nobody waiting
   const std::int64_t begin = clock_nanoseconds();
   const auto abandon = [&](Fault fault, const std::function<std::string()>& why) {
     endpoint.abandon(fault, why);

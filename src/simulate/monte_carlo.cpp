@@ -6,6 +6,7 @@
 #include <cmath>
 #include <mutex>
 #include <numeric>
+#include <system_error>
 #include <thread>
 
 #include "chasqui/base/error.hpp"
@@ -57,7 +58,11 @@ Statistics monte_carlo(const Schedule& schedule, const std::function<Latency(std
   const auto threads =
       static_cast<unsigned>(std::min<std::uint64_t>(many.threads == 0 ? cores : many.threads, many.runs));
   std::vector<std::thread> helpers;
-  for (unsigned i = 1; i < threads; ++i) helpers.emplace_back(work);
+  helpers.reserve(threads);
+  try {
+    for (unsigned i = 1; i < threads; ++i) helpers.emplace_back(work);
+  } catch (const std::system_error&) {  // the system has no more: fewer do as well
+  }
   work();
   for (std::thread& helper : helpers) helper.join();
   if (failure) std::rethrow_exception(failure);

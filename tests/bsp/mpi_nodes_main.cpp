@@ -3,6 +3,7 @@
 //   test_bsp_nodes_… [SEED]
 //   test_bsp_nodes_… many: few supersteps of many processes
 //   test_bsp_nodes_… dies | exits: a rank is killed between two supersteps, or calls exit(), and the others must not wait for ever
+//   test_bsp_nodes_… exits_alone: a rank alone calls exit(), which is its own business
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
@@ -132,6 +133,9 @@ int main(int argc, char** argv) {
   if (argc > 1 && (std::strcmp(argv[1], "dies") == 0 || std::strcmp(argv[1], "exits") == 0)) {
     end_in_a_superstep(std::strcmp(argv[1], "dies") == 0);
     return 0;
+  }
+  if (argc > 1 && std::strcmp(argv[1], "exits_alone") == 0) {
+    run_mpi([](World&) { std::exit(7); });
   }
   if (argc > 1 && std::strcmp(argv[1], "many") == 0) {
     for (const int node_size : {0, 1, 16}) {

@@ -120,6 +120,9 @@ TEST_F(LaunchersTest, OfSlurmExportOurVariablesToo) {
   EXPECT_EQ(handed_on("srun --export PATH app"), "srun --export PATH,A,B app (A=1 B=2,3)");
   EXPECT_EQ(handed_on("srun -n 2 app --export=C"), "srun -n 2 app --export=C (A=1 B=2,3)")
       << "this is the program's own word";
+  EXPECT_EQ(handed_on("srun -J script --export=PATH app --export=C"),
+            "srun -J script --export=PATH,A,B app --export=C (A=1 B=2,3)")
+      << "a job may be called as a program is";
   EXPECT_THROW(handed_on("srun --export=NONE app"), Error);
   setenv("SLURM_EXPORT_ENV", "NONE", 1);
   EXPECT_THROW(handed_on("srun app"), Error);

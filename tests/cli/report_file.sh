@@ -30,6 +30,6 @@ CHASQUI_AFTER=3 CHASQUI_SECRET=s "$chasqui" run --mpi "$mpi" -- ./mpirun ./app >
 grep -q "^CHASQUI_AFTER" words.txt && ! grep -q CHASQUI_SECRET words.txt || { cat words.txt; exit 1; }
 # Whoever starts chasqui may ignore the end of children.
 for command in "run --mpi $mpi --" "launch -n 2 --"; do
-  status=0; timeout 60 sh -c 'trap "" CHLD; exec "$@"' sh "$chasqui" $command sh -c 'exit 3' > said.txt 2>&1 || status=$?
+  status=0; timeout 600 sh -c 'trap "" CHLD; exec "$@"' sh "$chasqui" $command sh -c 'exit 3' > said.txt 2>&1 || status=$?
   [ "$status" = 3 ] || { echo "$command: status $status"; cat said.txt; exit 1; }
 done

@@ -49,12 +49,12 @@ for mpi in "$@"; do
   [ "$mpi" = openmpi ] && way=pmix || way=pmi2
   srun --mpi=list 2>&1 | grep -q $way || { echo "left out: this Slurm has no $way for $mpi"; continue; }
   for export in --export=ALL --export=PATH,HOME; do
-    CHASQUI_TRIALS=0 timeout 120 "$chasqui" run -- srun --mpi=$way $export -n 2 "./plain-$mpi" 200 >said.txt 2>&1 || failed "srun $export, $mpi"
+    CHASQUI_TRIALS=0 timeout 600 "$chasqui" run -- srun --mpi=$way $export -n 2 "./plain-$mpi" 200 >said.txt 2>&1 || failed "srun $export, $mpi"
     grep -q "sums are right" said.txt && grep -q "by its drop-in library for $mpi" said.txt && grep -q "Allreduce .*184" said.txt ||
       failed "srun $export, $mpi: not served"
   done
   # The same for ranks that Chasqui's own commands measure.
-  PATH=$(dirname "$chasqui"):$PATH timeout 300 srun --mpi=$way -n 2 chasqui measure --mpi --seconds 0.2 --out "$mpi.json" >said.txt 2>&1 ||
+  PATH=$(dirname "$chasqui"):$PATH timeout 600 srun --mpi=$way -n 2 chasqui measure --mpi --seconds 0.2 --out "$mpi.json" >said.txt 2>&1 ||
     failed "measure, $mpi"
   grep -q "mpirun -np 2 .*($mpi)" "$mpi.json" || failed "measure, $mpi: $(head -c 300 "$mpi.json")"
   # The variables of a job step's environment come from the batch script: its options count like srun's own.

@@ -18,8 +18,13 @@ for rank in 0 1 2 3; do
   CHASQUI_RANK=$rank ip netns exec "$hosts-$((rank / 2))" timeout -k 5 600 "$1" > "$said/$rank" &
   ranks="$ranks $!"
 done
-for rank in 0 1 2 3; do
-  for try in $(seq 300); do grep -q "is there" "$said/$rank" && break || sleep 0.1; done
+rank=0
+for process in $ranks; do
+  until grep -qs "is there" "$said/$rank"; do
+    kill -0 "$process" 2> /dev/null || { cat "$said"/*; exit 1; }
+    sleep 0.1
+  done
+  rank=$((rank + 1))
 done
 ip -n "$hosts-between" link set port1 nomaster
 for process in $ranks; do wait "$process" || true; done

@@ -28,13 +28,17 @@ with tempfile.TemporaryDirectory() as folder:
         file.write("#!/bin/sh\n"
                    f"'{sys.executable}' -c 'import importlib.util as u; print(u.find_spec(\"numpy\") is not None)' > '{folder}/found'\n"
                    f"echo \"$@\" > '{folder}/asked'\n"
+                   f"echo \"${{PYTHONNOUSERSITE-seen}}\" > '{folder}/user'\n"
                    "exit 1\n")
     os.chmod(cmake, 0o755)
+    usual = {name: value for name, value in os.environ.items() if name != "PYTHONNOUSERSITE"}
     failed = subprocess.run([sys.executable, "-m", "pip", "wheel", "--no-index", "--no-deps", "--disable-pip-version-check", "--wheel-dir", folder, "."],
-                            cwd=root, env={**os.environ, "PATH": folder + os.pathsep + os.environ["PATH"]}, capture_output=True)
+                            cwd=root, env={**usual, "PATH": folder + os.pathsep + os.environ["PATH"]}, capture_output=True)
     assert failed.returncode != 0
     with open(os.path.join(folder, "asked"), encoding="utf-8") as file:
         asked = file.read()
         assert sys.implementation.cache_tag in asked and "-DCHASQUI_PYTHON=" in asked, asked
     with open(os.path.join(folder, "found"), encoding="utf-8") as file:
         assert (file.read().strip() == "True") == (importlib.util.find_spec("numpy") is not None)
+    with open(os.path.join(folder, "user"), encoding="utf-8") as file:
+        assert file.read().strip() == "seen"

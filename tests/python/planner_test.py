@@ -91,6 +91,8 @@ class Planner(unittest.TestCase):
         with self.assertRaisesRegex(AttributeError, "has no attribute 'jion'"):
             chasqui.jion
         self.assertTrue(callable(chasqui.join))
+        told = subprocess.run([sys.executable, "-c", "import chasqui; print(dir(chasqui))"], capture_output=True, text=True, check=True).stdout
+        self.assertIn("'join'", told)
 
     def test_the_planner_does_without_numpy(self):
         program = (

@@ -2,7 +2,10 @@
 #include "chasqui/simulate/monte_carlo.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
+#include "../sanitized.hpp"
 #include "chasqui/base/error.hpp"
 #include "chasqui/plan/broadcast.hpp"
 
@@ -22,6 +25,18 @@ TEST(MonteCarlo, TheResultDependsOnTheSeedAloneNotOnTheThreads) {
   const Statistics one = run(1, 5);
   EXPECT_EQ(one.finishes, run(3, 5).finishes);
   EXPECT_NE(one.finishes, run(3, 6).finishes);
+}
+
+void ask_for_too_many() {
+  const rlimit memory{rlim_t{600} << 20, rlim_t{600} << 20};
+  setrlimit(RLIMIT_AS, &memory);
+  _exit(run(200, 5).finishes == run(1, 5).finishes ? 3 : 1);
+}
+
+TEST(MonteCarlo, ThreadsThatTheSystemRefusesAreDoneWithout) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer needs the memory that this test forbids";
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(ask_for_too_many(), testing::ExitedWithCode(3), "");
 }
 
 TEST(MonteCarlo, QuantilesAreOrderedAndWithinTheRange) {

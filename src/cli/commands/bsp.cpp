@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // chasqui bsp: what a bulk-synchronous run cost and would cost elsewhere; the parameters of this machine.
 #include <optional>
-#include <thread>
 #include <vector>
 
 #include "chasqui/base/error.hpp"
@@ -11,6 +10,7 @@
 #include "chasqui/bsp/measure.hpp"
 #include "chasqui/show/plot.hpp"
 #include "cli/frame/command.hpp"
+#include "run/wait/cores.hpp"
 
 namespace chasqui::cli {
 namespace {
@@ -106,15 +106,15 @@ class BspCommand final : public Command {
   }
 
   int measure(Output& out) {
-    const int p = processors(std::thread::hardware_concurrency(), 4096);
+    const int p = processors(run::available_cores(), 4096);
     const bsp::Profile profile = bsp::measure([&](const bsp::Program& program) { return bsp::run(p, program); });
     if (json_) {
       out.print("{}\n", bsp::to_json(profile));
     } else {
-      out.print(
-          "p = {}: L = {:.0f} ns, g = {:.2f} ns a message, {:.0f} ns a block, {:.3f} ns a byte, B = {:.0f} "
-          "bytes\n",
+      const std::string text = fmt::format(
+          "p = {}: L = {:.0f} ns, g = {:.2f} ns a message, {:.0f} ns a block, {:.3f} ns a byte, B = {:.0f} bytes",
           profile.p, profile.latency, profile.message_gap, profile.block_cost, profile.byte_gap, profile.block_bytes());
+      out.write(wrap(text, 2, static_cast<std::size_t>(out.width())) + "\n");
     }
     return 0;
   }

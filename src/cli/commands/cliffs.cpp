@@ -53,6 +53,7 @@ class CliffsCommand final : public Command {
     if (!(tolerance_ >= 1)) throw Error("--tolerance {} is too small: use 1 or more", tolerance_);
     if (mpi_ == predict_) throw Error("give one of --mpi (mpirun -np 8 chasqui cliffs --mpi) and --predict");
     const std::vector<Kind> kinds = calls_from(kinds_);
+    if (predict_ && out_) make_folder(*out_);
     bool speaks = true;
     if (predict_) predict(kinds);
     else speaks = measure(kinds);
@@ -112,6 +113,10 @@ class CliffsCommand final : public Command {
   bool measure(const std::vector<Kind>& kinds) {
     const auto engine = mpi_engine(*this);
     if (engine->size() < 2) throw Error("cliffs need two ranks or more: mpirun -np 8 chasqui cliffs --mpi …");
+    from_rank_0(*engine, [&] {
+      if (out_) make_folder(*out_);
+      return std::string();
+    });
     const ProfilePtr profile = engine->profile(machine_);
     Progress bar("cliffs", engine->has_terminal());
     engine->run(profile, [&](run::Comm& comm) {
@@ -186,7 +191,6 @@ class CliffsCommand final : public Command {
   }
 
   void write(const std::vector<tune::Cliff>& cliffs) const {
-    make_folder(*out_);
     const auto put = [&](const std::string& name, const std::string& text) { replace_file(*out_ + "/" + name, text); };
     std::string text = "who,collective,ranks,bytes,low_ns,median_ns,high_ns\n";
     for (const tune::TimedCall& call : calls_)

@@ -11,6 +11,7 @@
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/base/file.hpp"
+#include "chasqui/model/profile.hpp"
 #include "cli/frame/command.hpp"
 #include "cli/launch/attended.hpp"
 #include "cli/launch/drop_in.hpp"
@@ -51,9 +52,9 @@ std::string flavour_of(const Launching& command) {
     throw Error("{} is linked with {}, but {} starts programs of {}: use mpirun.{}", program.path, program.flavour,
                 first, launcher, program.flavour);
   }
-  for (const std::string& flavour : {program.flavour, launcher, flavour_of_version(version_of("mpirun"))}) {
-    if (!flavour.empty()) return flavour;
-  }
+  if (!program.flavour.empty()) return program.flavour;
+  if (!launcher.empty()) return launcher;
+  if (std::string found = flavour_of_version(version_of("mpirun")); !found.empty()) return found;
   throw Error(
       "neither {} nor mpirun nor a program of the command says which MPI it is: add --mpi openmpi or --mpi mpich",
       first);
@@ -76,7 +77,13 @@ std::filesystem::path report_folder(const Launching& command) {
   std::error_code none;
   const auto here = std::filesystem::current_path(none);
   const bool shared = command.launcher != nullptr && command.launcher->may_be_remote && access(here.c_str(), W_OK) == 0;
-  return shared ? here : std::filesystem::temp_directory_path();
+  if (shared) return here;
+  std::error_code missing;
+  const auto usual = std::filesystem::temp_directory_path(missing);
+  if (missing)
+    throw Error("no folder for temporary files ({}): set TMPDIR to one, or name the report with --report",
+                missing.message());
+  return usual;
 }
 
 class RunCommand : public Command {
@@ -95,7 +102,7 @@ class RunCommand : public Command {
     option("--by", "WAY", &way_, "how Chasqui joins; default auto").choices({"auto", "component", "preload"});
     option("--profile", "FILE", &profile_, "what `chasqui measure --mpi` found out about this machine").file();
     option("--disable", "LIST", &disable_, "leave these to the MPI library, as Bcast,Allreduce; all: everything");
-    option("--report", "FILE", &report_, "write the report to FILE (JSON if its name ends in .json)").file();
+    option("--report", "FILE", &report_, "write the report to FILE (JSON if its name ends in .json)").output();
     flag("--verify", verify_, "do every call twice, by Chasqui and by the MPI library, and compare");
     flag("--reproducible", reproducible_, "add in rank order, so that sums have the same bits every time");
     flag("--log", log_, "say which calls go to the MPI library, and why");
@@ -110,13 +117,12 @@ class RunCommand : public Command {
       if (access(found_in_path(word).c_str(), F_OK) != 0)
         throw Error("{}: not found: name the command that starts the program, after --", word);
     }
+    if (profile_) static_cast<void>(read_profile(*profile_));  // what is wrong with it is better known now
     const std::string flavour = flavour_ == "auto" ? flavour_of(command) : flavour_;
     std::optional<TemporaryFile> temporary;
     if (!report_) temporary.emplace(report_folder(command), json_ ? ".json" : ".txt");
     const std::filesystem::path report = std::filesystem::absolute(report_ ? *report_ : temporary->path());
     std::error_code none;
-    if (!std::filesystem::is_directory(report.parent_path(), none))
-      throw Error("--report {}: there is no folder {}: make it first", report.string(), report.parent_path().string());
     const auto before = std::filesystem::last_write_time(report, none);  // a report of an earlier run is not this one's
     const bool component = by_component(command, flavour);
     const int status = status_of(with_variables(command, flavour, variables(flavour, component, report.string())));

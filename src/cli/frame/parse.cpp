@@ -110,6 +110,8 @@ void store(const Option& option, const std::string& text) {
     throw Error("{}: '{}' is not one of {}{}", place, text, fmt::join(option.allowed, ", "),
                 did_you_mean(text, option.allowed));
   }
+  if (option.is_file && text.empty())
+    throw Error("{}: an empty name: name a {}", place, option.metavar == "FILE" ? "file" : "folder");
   if (option.is_file && option.metavar == "FILE" && text != "-") {
     std::error_code ignored;
     if (std::filesystem::is_directory(text, ignored)) throw Error("{}: {} is a folder: name a file", place, text);

@@ -24,14 +24,14 @@ int bars = 0;
 std::atomic<bool> silent = false;
 
 void draw(const std::string& text) {  // REQUIRES line
-  fmt::print(stderr, "\r{}\x1b[K", text);
+  std::fputs(("\r" + text + "\x1b[K").c_str(), stderr);
   std::fflush(stderr);
   drawn = true;
 }
 
 void wipe() {  // REQUIRES line
   if (!drawn) return;
-  fmt::print(stderr, "\r\x1b[K");
+  std::fputs("\r\x1b[K", stderr);
   std::fflush(stderr);
   drawn = false;
 }

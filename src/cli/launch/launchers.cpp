@@ -76,10 +76,24 @@ void add_to_export(std::string& list, const Variables& variables) {
   for (const auto& [name, value] : variables) list += (list.empty() ? "" : ",") + name;
 }
 
+/// Where the launcher's own words end. A plain word behind an option may be its value though there is such a program, as in "-J test": then it is no
+/// program of MPI.
+std::size_t end_of_options(const std::vector<std::string>& words, std::size_t launcher) {
+  std::size_t at = launcher + 1;
+  for (; at < words.size(); ++at) {
+    const std::string &word = words[at], &before = words[at - 1];
+    if (word.starts_with('-') || !is_program(word)) continue;
+    const bool may_be_value = at > launcher + 1 && before.starts_with('-') && before.find('=') == std::string::npos;
+    if (!may_be_value || word.find('/') != std::string::npos || !linked_mpi(found_in_path(word)).empty()) break;
+  }
+  return at;
+}
+
 void let_slurm_export(std::vector<std::string>& words, std::size_t launcher, const Variables& variables) {
   constexpr std::string_view kOption = "--export";
-  for (std::size_t i = launcher + 1; i < words.size() && (words[i].starts_with('-') || !is_program(words[i])); ++i) {
-    if (words[i] == kOption && i + 1 < words.size()) return add_to_export(words[i + 1], variables);
+  const std::size_t end = end_of_options(words, launcher);
+  for (std::size_t i = launcher + 1; i < end; ++i) {
+    if (words[i] == kOption && i + 1 < end) return add_to_export(words[i + 1], variables);
     if (!words[i].starts_with(fmt::format("{}=", kOption))) continue;
     std::string list = words[i].substr(kOption.size() + 1);
     add_to_export(list, variables);

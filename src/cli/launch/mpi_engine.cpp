@@ -69,7 +69,7 @@ void or_abort(Action&& action) {
     action();
   } catch (const std::exception& error) {
     wipe_progress();
-    fmt::print(stderr, "chasqui --mpi: rank {}: {}\n", rank_in_world(), error.what());
+    std::fputs(fmt::format("chasqui --mpi: rank {}: {}\n", rank_in_world(), error.what()).c_str(), stderr);
     std::fflush(stderr);
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
