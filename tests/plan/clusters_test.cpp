@@ -23,7 +23,7 @@
 #include "chasqui/verify/verify.hpp"
 #include "plan/cluster_samples.hpp"
 #include "plan/clusters/cluster_plans.hpp"
-#include "plan/clusters/exchange_in_step.hpp"
+#include "plan/clusters/exchange/exchange_in_step.hpp"
 #include "plan/local_equals_schedule.hpp"
 
 namespace chasqui::plan {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Exchanges on equal nodes in closed form: legal, as long as they say, and the same for one rank as for all.
-#include "plan/clusters/exchange_in_turns.hpp"
+#include "plan/clusters/exchange/exchange_in_turns.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -11,8 +11,8 @@
 #include "chasqui/base/error.hpp"
 #include "chasqui/verify/verify.hpp"
 #include "plan/cluster_samples.hpp"
-#include "plan/clusters/exchange_by_lanes.hpp"
-#include "plan/clusters/exchange_in_step.hpp"
+#include "plan/clusters/exchange/exchange_by_lanes.hpp"
+#include "plan/clusters/exchange/exchange_in_step.hpp"
 #include "plan/local_equals_schedule.hpp"
 
 namespace chasqui::plan {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Broadcasts of several items on equal nodes, of which a rank finds its part alone (clusters.md, Theorem 30).
-#include "plan/clusters/items_by_lanes.hpp"
+#include "plan/clusters/items/items_by_lanes.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

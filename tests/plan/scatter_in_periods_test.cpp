@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Scatter and gather in periods (clusters.md, Theorem 27): legal on random clusters, as long as claimed, and found for one rank among 10^9.
-#include "plan/clusters/scatter_in_periods.hpp"
+#include "plan/clusters/scatter/scatter_in_periods.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

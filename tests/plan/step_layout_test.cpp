@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The layout of a step: nothing overlaps, and what is said not to fit does not.
-#include "plan/clusters/step_layout.hpp"
+#include "plan/clusters/exchange/step_layout.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

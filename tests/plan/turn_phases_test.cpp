@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Turns of an exchange: which are possible is what looking at every rank says, and every way to plan them is taken somewhere.
-#include "plan/clusters/turn_phases.hpp"
+#include "plan/clusters/exchange/turn_phases.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -9,7 +9,7 @@
 #include <algorithm>
 
 #include "plan/cluster_samples.hpp"
-#include "plan/clusters/turn_groups.hpp"
+#include "plan/clusters/exchange/turn_groups.hpp"
 
 namespace chasqui::plan {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "chasqui/plan/clusters.hpp"
 #include "chasqui/plan/universal_tree.hpp"
-#include "plan/clusters/spread.hpp"
+#include "plan/clusters/trees/spread.hpp"
 #include "plan/listed_plan.hpp"
 
 namespace chasqui::plan {

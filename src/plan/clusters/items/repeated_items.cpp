@@ -7,7 +7,7 @@
 
 #include "chasqui/base/arithmetic.hpp"
 #include "plan/clusters/cluster_plans.hpp"
-#include "plan/clusters/items_by_lanes.hpp"
+#include "plan/clusters/items/items_by_lanes.hpp"
 #include "plan/clusters/timetable.hpp"
 
 namespace chasqui::plan {

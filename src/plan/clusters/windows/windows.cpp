@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "plan/clusters/windows.hpp"
+#include "plan/clusters/windows/windows.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "plan/clusters/step_layout.hpp"
+#include "plan/clusters/exchange/step_layout.hpp"
 
 #include <algorithm>
 

@@ -10,8 +10,8 @@
 
 #include "chasqui/base/arithmetic.hpp"
 #include "plan/clusters/cluster_plans.hpp"
-#include "plan/clusters/items_by_lanes.hpp"
-#include "plan/clusters/lane_clock.hpp"
+#include "plan/clusters/items/items_by_lanes.hpp"
+#include "plan/clusters/items/lane_clock.hpp"
 #include "plan/clusters/timetable.hpp"
 
 namespace chasqui::plan {

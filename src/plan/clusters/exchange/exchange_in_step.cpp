@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // All-gather, reduce-scatter and all-to-all on equal nodes that all do the same at the same time (clusters.md, Theorem 24). One node's
 // day is made, in which it gets at once what it sends: a message to the node `distance` after it, and one from the node as far before it.
-#include "plan/clusters/exchange_in_step.hpp"
+#include "plan/clusters/exchange/exchange_in_step.hpp"
 
 #include <algorithm>
 
 #include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
 #include "plan/clusters/cluster_plans.hpp"
-#include "plan/clusters/exchange_parts.hpp"
+#include "plan/clusters/exchange/exchange_parts.hpp"
 #include "plan/clusters/hand_out.hpp"
 #include "plan/clusters/timetable.hpp"
 

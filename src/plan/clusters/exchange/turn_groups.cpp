@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "plan/clusters/turn_groups.hpp"
+#include "plan/clusters/exchange/turn_groups.hpp"
 
 #include <algorithm>
 #include <map>

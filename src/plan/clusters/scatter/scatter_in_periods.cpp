@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "plan/clusters/scatter_in_periods.hpp"
+#include "plan/clusters/scatter/scatter_in_periods.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -9,7 +9,7 @@
 #include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
 #include "plan/clusters/cluster_plans.hpp"
-#include "plan/clusters/lane_period.hpp"
+#include "plan/clusters/scatter/lane_period.hpp"
 #include "plan/clusters/timetable.hpp"
 
 namespace chasqui::plan {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Several items dealt out to the lanes of equal nodes: item i travels on lane i mod l. A lane of all nodes is a postal machine whose steps
 // are long enough for what its ranks publish and read beside (clusters.md, Theorem 30).
-#include "plan/clusters/items_by_lanes.hpp"
+#include "plan/clusters/items/items_by_lanes.hpp"
 
 #include <fmt/core.h>
 
@@ -15,7 +15,7 @@
 #include "chasqui/base/arithmetic.hpp"
 #include "chasqui/plan/kitem.hpp"
 #include "plan/clusters/cluster_plans.hpp"
-#include "plan/clusters/lane_clock.hpp"
+#include "plan/clusters/items/lane_clock.hpp"
 #include "plan/clusters/timetable.hpp"
 
 namespace chasqui::plan {

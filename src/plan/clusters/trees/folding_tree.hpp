@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "plan/clusters/spread.hpp"
 #include "plan/clusters/timetable.hpp"
+#include "plan/clusters/trees/spread.hpp"
 
 namespace chasqui::plan {
 

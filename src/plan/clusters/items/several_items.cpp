@@ -13,7 +13,7 @@
 #include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
 #include "plan/clusters/cluster_plans.hpp"
-#include "plan/clusters/items_by_lanes.hpp"
+#include "plan/clusters/items/items_by_lanes.hpp"
 #include "plan/clusters/timetable.hpp"
 
 namespace chasqui::plan {

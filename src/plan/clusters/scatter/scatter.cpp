@@ -6,7 +6,7 @@
 #include "chasqui/base/error.hpp"
 #include "plan/clusters/cluster_plans.hpp"
 #include "plan/clusters/hand_out.hpp"
-#include "plan/clusters/scatter_in_periods.hpp"
+#include "plan/clusters/scatter/scatter_in_periods.hpp"
 #include "plan/clusters/timetable.hpp"
 
 namespace chasqui::plan {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // clusters.md, Theorem 29, first part. Steps are counted on a rank's own clock; all ranks of a lane have the same one.
-#include "plan/clusters/exchange_by_lanes.hpp"
+#include "plan/clusters/exchange/exchange_by_lanes.hpp"
 
 #include <algorithm>
 #include <optional>
 
 #include "plan/clusters/cluster_plans.hpp"
-#include "plan/clusters/exchange_parts.hpp"
+#include "plan/clusters/exchange/exchange_parts.hpp"
 
 namespace chasqui::plan {
 namespace {

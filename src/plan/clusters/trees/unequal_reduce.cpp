@@ -5,7 +5,7 @@
 
 #include "chasqui/base/arithmetic.hpp"
 #include "plan/clusters/cluster_plans.hpp"
-#include "plan/clusters/folding_tree.hpp"
+#include "plan/clusters/trees/folding_tree.hpp"
 
 namespace chasqui::plan {
 namespace {

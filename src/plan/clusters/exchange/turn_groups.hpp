@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "plan/clusters/turn_phases.hpp"
+#include "plan/clusters/exchange/turn_phases.hpp"
 
 namespace chasqui::plan {
 

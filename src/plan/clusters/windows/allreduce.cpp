@@ -7,7 +7,7 @@
 #include "chasqui/base/error.hpp"
 #include "plan/clusters/cluster_plans.hpp"
 #include "plan/clusters/node_parts.hpp"
-#include "plan/clusters/windows.hpp"
+#include "plan/clusters/windows/windows.hpp"
 
 namespace chasqui::plan {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "plan/clusters/spread.hpp"
+#include "plan/clusters/trees/spread.hpp"
 
 #include <algorithm>
 #include <numeric>

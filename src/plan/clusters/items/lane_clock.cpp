@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "plan/clusters/lane_clock.hpp"
+#include "plan/clusters/items/lane_clock.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "plan/clusters/lane_period.hpp"
+#include "plan/clusters/scatter/lane_period.hpp"
 
 #include <algorithm>
 #include <optional>

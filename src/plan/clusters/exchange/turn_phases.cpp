@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "plan/clusters/turn_phases.hpp"
+#include "plan/clusters/exchange/turn_phases.hpp"
 
 #include <algorithm>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // clusters.md, Theorem 29, second part: messages in turns, then the own node's items on its board.
-#include "plan/clusters/exchange_in_turns.hpp"
+#include "plan/clusters/exchange/exchange_in_turns.hpp"
 
 #include <utility>
 
 #include "plan/clusters/cluster_plans.hpp"
-#include "plan/clusters/turn_groups.hpp"
+#include "plan/clusters/exchange/turn_groups.hpp"
 
 namespace chasqui::plan {
 namespace {

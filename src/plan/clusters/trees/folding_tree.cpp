@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "plan/clusters/folding_tree.hpp"
+#include "plan/clusters/trees/folding_tree.hpp"
 
 #include <algorithm>
 #include <queue>

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "plan/clusters/exchange_parts.hpp"
+#include "plan/clusters/exchange/exchange_parts.hpp"
 
 namespace chasqui::plan {
 

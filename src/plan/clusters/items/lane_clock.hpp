@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "chasqui/base/arithmetic.hpp"
-#include "plan/clusters/step_layout.hpp"
+#include "plan/clusters/exchange/step_layout.hpp"
 
 namespace chasqui::plan {
 

@@ -10,7 +10,7 @@
 #include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
 #include "chasqui/plan/plan.hpp"
-#include "plan/clusters/step_layout.hpp"
+#include "plan/clusters/exchange/step_layout.hpp"
 #include "plan/clusters/timetable.hpp"
 
 namespace chasqui::plan {
