@@ -18,7 +18,7 @@ smpicxx -std=c++20 -O2 -fPIC -DSMPI_NO_OVERRIDE_MALLOC -DCHASQUI_MPI_FLAVOUR='"s
 smpicxx -std=c++20 -O2 -fPIC -DSMPI_NO_OVERRIDE_MALLOC -I"$root/include" -I"$root/src" "$root"/bench/smpi/smpi_bench.cpp "$build/smpi/mpi.o" \
   $libraries -lfmt -lpthread -o "$build/bin/smpi_bench"
 if [ -f "$build/src/bsp/libchasqui_bsp.a" ]; then
-  for source in "$root"/src/bsp/mpi_*.cpp "$root"/bench/smpi/bsp_bench.cpp; do echo "#include \"$source\""; done >"$build/smpi/bsp.cpp"
+  for source in "$root"/src/bsp/mpi/*.cpp "$root"/bench/smpi/bsp_bench.cpp; do echo "#include \"$source\""; done >"$build/smpi/bsp.cpp"
   # shellcheck disable=SC2086
   smpicxx -std=c++20 -O2 -fPIC -DSMPI_NO_OVERRIDE_MALLOC -I"$root/include" -I"$root/src" "$build/smpi/bsp.cpp" "$build/smpi/mpi.o" \
     "$build/src/bsp/libchasqui_bsp.a" "$build/src/threads/libchasqui_threads.a" $libraries \

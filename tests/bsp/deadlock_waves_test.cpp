@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // When rank 0 may say that nobody will ever go on, and what ranks tell each other as bytes.
-#include "bsp/deadlock_waves.hpp"
+#include "bsp/processes/deadlock_waves.hpp"
 
 #include <gtest/gtest.h>
 
-#include "bsp/packed_accounts.hpp"
+#include "bsp/processes/packed_accounts.hpp"
 
 namespace chasqui::bsp::detail {
 namespace {

@@ -11,7 +11,7 @@
 #include <functional>
 #include <numeric>
 
-#include "bsp/spilled_memory.hpp"
+#include "bsp/virtual/spilled_memory.hpp"
 #include "chasqui/bsp/fault.hpp"
 #include "chasqui/bsp/run.hpp"
 #include "chasqui/bsp/variable.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The store of a node: two ranks of it on one memory, which is a process's own here.
-#include "bsp/node_store.hpp"
+#include "bsp/processes/node_store.hpp"
 
 #include <gtest/gtest.h>
 

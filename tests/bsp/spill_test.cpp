@@ -12,7 +12,7 @@
 #include <fstream>
 #include <new>
 
-#include "bsp/spill_file.hpp"
+#include "bsp/virtual/spill_file.hpp"
 #include "chasqui/bsp/run.hpp"
 #include "chasqui/bsp/variable.hpp"
 #include "sanitized.hpp"
