@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "chasqui/base/error.hpp"
-#include "preload/settings.hpp"
+#include "preload/start/settings.hpp"
 #include "run/comm/node_fabric.hpp"
 
 namespace chasqui::preload {

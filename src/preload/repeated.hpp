@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "preload/serve.hpp"
-#include "preload/settings.hpp"
+#include "preload/start/settings.hpp"
 
 namespace chasqui::preload {
 

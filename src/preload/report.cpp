@@ -12,7 +12,7 @@
 #include "chasqui/base/file.hpp"
 #include "preload/native.hpp"
 #include "preload/private_comm.hpp"
-#include "preload/settings.hpp"
+#include "preload/start/settings.hpp"
 #include "preload/state.hpp"
 
 namespace chasqui::preload {

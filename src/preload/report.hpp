@@ -8,7 +8,7 @@
 #include <string>
 
 #include "preload/names.hpp"
-#include "preload/settings.hpp"
+#include "preload/start/settings.hpp"
 #include "preload/this_thread.hpp"
 
 namespace chasqui::preload {

@@ -10,8 +10,8 @@
 
 #include "chasqui/base/clock.hpp"
 #include "chasqui/run/choose.hpp"
-#include "preload/decide.hpp"
 #include "preload/native.hpp"
+#include "preload/verdict/decide.hpp"
 #include "preload/verify.hpp"
 #include "run/comm/fabric.hpp"
 

@@ -14,7 +14,7 @@
 #include "preload/names.hpp"
 #include "preload/output.hpp"
 #include "preload/report.hpp"
-#include "preload/settings.hpp"
+#include "preload/start/settings.hpp"
 #include "preload/state.hpp"
 #include "preload/this_thread.hpp"
 #include "preload/types.hpp"

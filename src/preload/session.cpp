@@ -6,11 +6,11 @@
 #include <exception>
 
 #include "preload/private_comm.hpp"
-#include "preload/rehearsal.hpp"
 #include "preload/report.hpp"
 #include "preload/serve.hpp"
-#include "preload/settings.hpp"
+#include "preload/start/settings.hpp"
 #include "preload/state.hpp"
+#include "preload/verdict/rehearsal.hpp"
 
 namespace chasqui::preload {
 void begin() {

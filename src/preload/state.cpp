@@ -17,7 +17,7 @@
 #include "preload/private_comm.hpp"
 #include "preload/report.hpp"
 #include "preload/serve.hpp"
-#include "preload/settings.hpp"
+#include "preload/start/settings.hpp"
 #include "run/comm/node_fabric.hpp"
 
 namespace chasqui::preload {

@@ -15,7 +15,7 @@
 
 #include "chasqui/run/comm.hpp"
 #include "preload/names.hpp"
-#include "preload/race.hpp"
+#include "preload/verdict/race.hpp"
 
 namespace chasqui::preload {
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <functional>
 
-#include "preload/rehearsal.hpp"
+#include "preload/verdict/rehearsal.hpp"
 #include "race_world.hpp"
 
 using namespace chasqui::preload;

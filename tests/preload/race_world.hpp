@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "preload/race.hpp"
+#include "preload/verdict/race.hpp"
 
 namespace chasqui::preload {
 

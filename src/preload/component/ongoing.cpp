@@ -9,7 +9,7 @@
 #include "chasqui/run/choose.hpp"
 #include "preload/component/component.h"
 #include "preload/report.hpp"
-#include "preload/settings.hpp"
+#include "preload/start/settings.hpp"
 #include "run/comm/fabric.hpp"
 
 namespace chasqui::preload {

@@ -8,8 +8,8 @@
 
 #include "preload/component/component.h"
 #include "preload/component/ongoing.hpp"
-#include "preload/handshake.hpp"
-#include "preload/settings.hpp"
+#include "preload/start/handshake.hpp"
+#include "preload/start/settings.hpp"
 
 namespace chasqui::preload {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "preload/buffer.hpp"
+#include "preload/calls/buffer.hpp"
 #include "preload/component/ongoing.hpp"
 #include "preload/native.hpp"
 #include "preload/repeated.hpp"

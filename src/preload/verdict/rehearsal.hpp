@@ -10,7 +10,7 @@
 #include <cstddef>
 
 #include "preload/names.hpp"
-#include "preload/race.hpp"
+#include "preload/verdict/race.hpp"
 
 namespace chasqui::preload {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "preload/buffer.hpp"
+#include "preload/calls/buffer.hpp"
 #include "preload/component/ongoing.hpp"
 #include "preload/native.hpp"
 #include "preload/repeated.hpp"

@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "preload/settings.hpp"
+#include "preload/start/settings.hpp"
 
 namespace chasqui::preload {
 namespace {

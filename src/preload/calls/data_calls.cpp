@@ -2,7 +2,7 @@
 // MPI_Barrier, Bcast, Gather, Scatter, Allgather, Alltoall.
 #include <optional>
 
-#include "preload/buffer.hpp"
+#include "preload/calls/buffer.hpp"
 #include "preload/component/ongoing.hpp"
 #include "preload/native.hpp"
 #include "preload/repeated.hpp"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "preload/decide.hpp"
+#include "preload/verdict/decide.hpp"
 
 #include <atomic>
 #include <vector>
 
 #include "chasqui/base/clock.hpp"
 #include "chasqui/run/choose.hpp"
-#include "preload/rehearsal.hpp"
+#include "preload/verdict/rehearsal.hpp"
 #include "run/comm/fabric.hpp"
 
 namespace chasqui::preload {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "preload/rehearsal.hpp"
+#include "preload/verdict/rehearsal.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,10 +11,10 @@
 #include "chasqui/base/error.hpp"
 #include "preload/native.hpp"
 #include "preload/private_comm.hpp"
-#include "preload/race.hpp"
 #include "preload/serve.hpp"
-#include "preload/settings.hpp"
+#include "preload/start/settings.hpp"
 #include "preload/state.hpp"
+#include "preload/verdict/race.hpp"
 #include "run/comm/fabric.hpp"
 
 namespace chasqui::preload {

@@ -21,7 +21,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "preload/gain.hpp"
+#include "preload/verdict/gain.hpp"
 
 namespace chasqui::preload {
 

@@ -12,7 +12,7 @@
 #include <memory>
 #include <string>
 
-#include "preload/comparison.hpp"
+#include "preload/verdict/comparison.hpp"
 
 namespace chasqui::preload {
 

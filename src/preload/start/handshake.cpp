@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "preload/handshake.hpp"
+#include "preload/start/handshake.hpp"
 
 #include <dlfcn.h>
 #include <fmt/core.h>
@@ -14,7 +14,7 @@
 #include <string>
 #include <thread>
 
-#include "preload/settings.hpp"
+#include "preload/start/settings.hpp"
 
 namespace chasqui::preload {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "preload/settings.hpp"
+#include "preload/start/settings.hpp"
 
 #include <mpi.h>
 #include <strings.h>
@@ -15,7 +15,7 @@
 #include "chasqui/base/error.hpp"
 #include "chasqui/base/version.hpp"
 #include "mpi/profile.hpp"
-#include "preload/handshake.hpp"
+#include "preload/start/handshake.hpp"
 #include "run/call/patience.hpp"
 
 namespace chasqui::preload {
