@@ -47,6 +47,7 @@ struct Ucp {
   CHASQUI_UCP(config_release);
   CHASQUI_UCP(ep_close_nbx);
   CHASQUI_UCP(ep_create);
+  CHASQUI_UCP(get_version);
   CHASQUI_UCP(init_version);
   CHASQUI_UCP(request_cancel);
   CHASQUI_UCP(request_check_status);
@@ -116,11 +117,14 @@ class Context {
     check(status, "no network that it can use (UCX_TLS, UCX_NET_DEVICES)");
   }
 
-  /// Over TCP it would wait inside a call for a host that is cut off, a minute and more, and this rank would answer nobody meanwhile. The
-  /// option has its transport's name before it or not, as the version of UCX has it; a name that it does not know changes nothing.
+  /// Over TCP it would wait inside a call for a host that is cut off, a minute and more, and this rank would answer nobody meanwhile. From
+  /// version 1.17 on the option has its transport's name before it. A name that a version does not know changes nothing, and is warned of.
   void connect_without_waiting(ucp_config_t* config) const {
     if (std::getenv("UCX_TCP_CONN_NB") != nullptr) return;
-    for (const char* const name : {"CONN_NB", "TCP_CONN_NB"}) ucp_.config_modify(config, name, "y");
+    unsigned major = 0, minor = 0, release = 0;
+    ucp_.get_version(&major, &minor, &release);
+    const bool named = major > 1 || minor >= 17;
+    ucp_.config_modify(config, named ? "TCP_CONN_NB" : "CONN_NB", "y");
   }
 
   const Ucp& ucp_ = Ucp::library();

@@ -12,7 +12,7 @@ for i in 0 1; do
   ip -n "$hosts-$i" neighbour replace "10.99.8.$((2 - i))" lladdr "$wire" dev wire nud permanent
   ip netns exec "$hosts-$i" sh -c 'echo 20 > /proc/sys/net/ipv4/tcp_syn_retries'
 done
-export CHASQUI_SIZE=4 CHASQUI_RENDEZVOUS=tcp://10.99.8.1:4711 CHASQUI_SILENCE=3
+export UCX_LOG_LEVEL=warn CHASQUI_SIZE=4 CHASQUI_RENDEZVOUS=tcp://10.99.8.1:4711 CHASQUI_SILENCE=3
 ranks=""
 for rank in 0 1 2 3; do
   CHASQUI_RANK=$rank ip netns exec "$hosts-$((rank / 2))" timeout -k 5 600 "$1" > "$said/$rank" &
@@ -31,3 +31,5 @@ for process in $ranks; do wait "$process" || true; done
 for rank in 0 1 2 3; do
   [ "$(grep -cE "its host (has not answered for|is down)" "$said/$rank")" = 2 ] || { cat "$said"/*; exit 1; }
 done
+# And UCX knows what it was told.
+if grep -h "invalid configuration" "$said"/*; then exit 1; fi
