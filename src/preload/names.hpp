@@ -55,7 +55,6 @@ inline std::string_view to_string(Collective what) { return kNames[static_cast<i
   X(argument, "an argument that the MPI library must judge")                                                   \
   X(uneven, "blocks of very different sizes")                                                                  \
   X(nonblocking, "non-blocking: progress belongs to the MPI library")                                          \
-  X(unsized, "non-blocking with sizes that the root alone knows: they would have to be sent first")            \
   X(unverified, "non-blocking: not verified")                                                                  \
   X(unprepared, "non-blocking on a communicator without a blocking collective before (CHASQUI_AFTER)")         \
   X(threads, "non-blocking with MPI_THREAD_MULTIPLE: any thread may go on with it")                            \

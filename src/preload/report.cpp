@@ -63,8 +63,17 @@ std::map<std::pair<int, int>, Line>& lines() {
   return *all;
 }
 
+/// Of which no rank knows the lengths of all: there is one verdict for them.
+bool of_any_size(Collective what) {
+  for (const Collective each :
+       {Collective::Gatherv, Collective::Scatterv, Collective::Alltoallv, Collective::Alltoallw}) {
+    if (static_cast<int>(what) % kServed == static_cast<int>(each)) return true;
+  }
+  return false;
+}
+
 std::string sizes(int what, int size_class) {
-  if (what == static_cast<int>(Collective::Gatherv) || what == static_cast<int>(Collective::Scatterv)) return "any";
+  if (of_any_size(static_cast<Collective>(what))) return "any";
   const auto low = size_class == 0 ? 0ull : 1ull << (2 * size_class - 1);
   const auto high = (1ull << (2 * size_class + 1)) - 1;
   return size_class == kClasses - 1 ? fmt::format("{}+", low) : fmt::format("{}-{}", low, high);

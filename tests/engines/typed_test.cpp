@@ -110,6 +110,19 @@ TEST(Typed, BlocksOfDifferentLengths) {
     if (sums != (me == 0 ? std::vector<long>{} : me == 1 ? std::vector<long>{3 * 1} : std::vector<long>{63, 903}))
       throw Error("reduce_scatterv");
   });
+  // A rank that gives nothing may have no input, or call its output that: it is not in place.
+  threads::Team(3).run([](run::Comm& comm) {
+    const std::vector<std::int64_t> two(3, 2), none(3, 0), from_root = {2, 0, 0};
+    std::vector<long> out(2);
+    const std::vector<long> in = comm.rank() == 0 ? std::vector<long>{0, 1, 10, 11, 20, 21} : std::vector<long>{};
+    const std::vector<long> expected = {10L * comm.rank(), 10L * comm.rank() + 1};
+    comm.alltoallv(in, comm.rank() == 0 ? two : none, out, from_root);
+    if (out != expected) throw Error("alltoallv without an input");
+    out.assign(2, -1);
+    const std::span<const long> given = comm.rank() == 0 ? std::span<const long>(in) : std::span<const long>(out);
+    comm.ialltoallv(given, comm.rank() == 0 ? two : none, std::span(out), from_root).wait();
+    if (out != expected) throw Error("alltoallv of nothing from where the output is");
+  });
   // Counts that do not fit are everybody's error, and the communicator goes on.
   threads::Team(2).run([](run::Comm& comm) {
     std::vector<long> in(4), out(4);

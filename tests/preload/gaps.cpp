@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // gaps: reductions that a library may try several times before it decides, or makes twice to compare. What lies between the elements is the program's:
-// messages arrive there meanwhile. Elements at absolute addresses, in place. All-to-alls whose types are missing where there is no data.
+// messages arrive there meanwhile. Elements at absolute addresses, in place. What a root broadcasts is only read. All-to-alls whose types are missing
+// where there is no data.
 #include <mpi.h>
 
 #include <chrono>
@@ -100,6 +101,25 @@ void in_place_at_addresses(const Place& me) {
   MPI_Op_free(&op);
 }
 
+/// What a root broadcasts may lie where nothing can be written.
+void constant_broadcasts(const Place& me) {
+  part = "broadcasts of constants";
+  static constexpr int kConstant[] = {3, 1, 4, 1, 5, 9, 2, 6};
+  constexpr int kCount = static_cast<int>(std::size(kConstant));
+  MPI_Datatype type;
+  MPI_Type_vector(kCount / 2, 1, 2, MPI_INT, &type);
+  MPI_Type_commit(&type);
+  for (int round = 0; round < 40; ++round) {
+    const bool gives = me.rank == 0, apart = round % 2 == 0;  // another root gets its data back from MPICH's rank 0
+    std::vector<int> room(index(kCount), -1);
+    int* const data = gives ? const_cast<int*>(kConstant) : room.data();
+    MPI_Bcast(data, apart ? 1 : kCount, apart ? type : MPI_INT, 0, MPI_COMM_WORLD);
+    for (int i = 0; i < kCount && !gives; ++i)
+      equal("a constant", room[index(i)], apart && i % 2 != 0 ? -1 : kConstant[i]);
+  }
+  MPI_Type_free(&type);
+}
+
 #ifdef MPICH
 /// Which MPICH allows; Open MPI looks at all types.
 void types_of_nothing(const Place& me) {
@@ -129,6 +149,7 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   const Place me(MPI_COMM_WORLD);
   in_place_at_addresses(me);  // first: preparing too many communicators ends trying
+  constant_broadcasts(me);
 #ifdef MPICH
   types_of_nothing(me);
 #endif

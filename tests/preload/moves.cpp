@@ -280,6 +280,18 @@ void uneven_exchanges(MPI_Comm comm, const Types& types) {
       equal("alltoallw", all, expected);
     }
   }
+  // From one rank alone: the others give nothing, and have no buffer for it.
+  for (int root = 0; root < me.size; ++root) {
+    const std::vector<int> none(index(me.size), 0), two(index(me.size), 2);
+    std::vector<int> from_root = none, places(index(me.size)), mine;
+    from_root[index(root)] = 2;
+    for (int r = 0; r < me.size; ++r) places[index(r)] = 2 * r;
+    for (int i = 0; me.rank == root && i < 2 * me.size; ++i) mine.push_back(sent(root, i / 2, i % 2));
+    int got[2] = {-1, -1};
+    MPI_Alltoallv(me.rank == root ? mine.data() : nullptr, me.rank == root ? two.data() : none.data(), places.data(),
+                  MPI_INT, got, from_root.data(), none.data(), MPI_INT, comm);
+    for (int i = 0; i < 2; ++i) equal("alltoallv from one rank", got[i], sent(root, me.rank, i));
+  }
 #ifdef MPICH  // the type of no data may be missing
   {
     std::vector<int> none(index(me.size), 0);

@@ -248,7 +248,25 @@ std::vector<Case> cases(MPI_Comm comm, int count, int round) {
                     MPI_Igatherv(c.in.data(), count, MPI_INT, c.out.data(), c.counts.data(), c.places.data(), MPI_INT,
                                  root, comm, q);
                   },
-                  nullptr});
+                  [=](Case& c, MPI_Request* q) {
+                    MPIX_Gatherv_init(c.in.data(), count, MPI_INT, c.out.data(), c.counts.data(), c.places.data(),
+                                      MPI_INT, root, comm, MPI_INFO_NULL, q);
+                  }});
+  list.push_back({"scatterv",
+                  at_root(all),
+                  room,
+                  mine,
+                  even,
+                  places,
+                  {},
+                  [=](Case& c, MPI_Request* q) {
+                    MPI_Iscatterv(c.in.data(), c.counts.data(), c.places.data(), MPI_INT, c.out.data(), count, MPI_INT,
+                                  root, comm, q);
+                  },
+                  [=](Case& c, MPI_Request* q) {
+                    MPIX_Scatterv_init(c.in.data(), c.counts.data(), c.places.data(), MPI_INT, c.out.data(), count,
+                                       MPI_INT, root, comm, MPI_INFO_NULL, q);
+                  }});
   list.push_back({"alltoall",
                   given,
                   much,
@@ -283,7 +301,10 @@ std::vector<Case> cases(MPI_Comm comm, int count, int round) {
                     MPI_Ialltoallw(c.in.data(), c.counts.data(), c.places.data(), c.types.data(), c.out.data(),
                                    c.counts.data(), c.places.data(), c.types.data(), comm, q);
                   },
-                  nullptr});
+                  [=](Case& c, MPI_Request* q) {
+                    MPIX_Alltoallw_init(c.in.data(), c.counts.data(), c.places.data(), c.types.data(), c.out.data(),
+                                        c.counts.data(), c.places.data(), c.types.data(), comm, MPI_INFO_NULL, q);
+                  }});
   return list;
 }
 

@@ -1,267 +1,332 @@
 // SPDX-License-Identifier: MIT
-// random [seed [calls]]: collectives left to chance, on several communicators: all kinds, in place or not, with nothing in some blocks, ranks that
-// describe the same data with different types (gaps, elements that begin before their address or interleave), operations that do not commute,
-// while messages and non-blocking collectives of the program are under way. The digest holds all that is in the buffers afterwards, gaps
-// and what lies around them too: every library must come to the same one.
-#include <algorithm>
-#include <random>
+// random [seed [calls [forms [first]]]]: collectives left to chance, on communicators that come and go, of one rank and more: all kinds, in place or
+// not, with nothing in some blocks, ranks that describe the same data with different types (gaps, elements that begin before their address or
+// interleave, absolute addresses), operations that do not commute; messages of the program between them; each rank asks and waits for what is
+// under way in an order of its own. forms: letters of b (blocking), n (non-blocking), p (persistent); Open MPI 4.1.4 itself waits for ever now and
+// then for those of the last two, MPICH 4.0.2 is wrong in the last one. Each call follows from the seed and its number alone: calls before `first`
+// can be left out, to see which ones are needed for what is found. RANDOM_SEEDS=n: n seeds, from this one on.
+#include <signal.h>
+#include <unistd.h>
 
-#include "check.hpp"
+#include <memory>
+#include <numeric>
+#include <utility>
+
+#include "random_call.hpp"
 
 namespace {
 
 using namespace conformance;
 
-constexpr int kHalf = 24'000;  ///< ints on both sides of where a buffer begins
-
-/// Two ints an element, in some order of their own. (Both MPI libraries crash or refuse where an extent is below zero.)
-struct Pairs {
-  MPI_Datatype type;
-  int extent;         ///< in ints
-  int first, second;  ///< where they lie, in ints
-};
-std::vector<Pairs> kinds_of_pairs() {
-  const auto made = [](int first, int second, int lower, int extent) {
-    const int lengths[] = {1, 1};
-    const MPI_Aint places[] = {static_cast<MPI_Aint>(sizeof(int)) * first, static_cast<MPI_Aint>(sizeof(int)) * second};
-    const MPI_Datatype ints[] = {MPI_INT, MPI_INT};
-    MPI_Datatype bare, type;
-    MPI_Type_create_struct(2, lengths, places, ints, &bare);
-    MPI_Type_create_resized(bare, static_cast<MPI_Aint>(sizeof(int)) * lower,
-                            static_cast<MPI_Aint>(sizeof(int)) * extent, &type);
-    MPI_Type_free(&bare);
-    MPI_Type_commit(&type);
-    return Pairs{type, extent, first, second};
-  };
-  return {made(0, 1, 0, 2), made(0, 2, 0, 4), made(1, -1, -1, 3), made(0, 3, 0, 2)};
+/// What this rank does where it does not end: each says so.
+char doing[400] = "";
+constexpr unsigned kHangs = 200;  ///< seconds
+extern "C" void say_what_hangs(int) {
+  static_cast<void>(!write(STDERR_FILENO, doing, std::strlen(doing)));
+  _exit(1);
 }
-std::vector<Pairs> pairs;
-
-/// x -> a x + b modulo a prime: associative, and does not commute.
-void compose(void* in, void* inout, int* count, MPI_Datatype* type) {
-  const auto found = std::find_if(pairs.begin(), pairs.end(), [&](const Pairs& each) { return each.type == *type; });
-  if (found == pairs.end()) fail("the operation's type", 0, 1);
-  for (int i = 0; i < *count; ++i) {
-    const int* const f = static_cast<int*>(in) + i * found->extent;
-    int* const g = static_cast<int*>(inout) + i * found->extent;
-    const auto number = [](int value) { return static_cast<std::uint64_t>(value); };
-    constexpr std::uint64_t kPrime = 65'521;
-    const std::uint64_t a = number(f[found->first]), b = number(f[found->second]), c = number(g[found->first]);
-    const std::uint64_t both = (c * b + number(g[found->second])) % kPrime;
-    g[found->first] = static_cast<int>(a * c % kPrime);
-    g[found->second] = static_cast<int>(both);
-  }
+void say(const std::string& what) {
+  std::snprintf(doing, sizeof doing, "hangs: %.350s\n", what.c_str());
+  alarm(kHangs);
 }
 
-class Buffer {
+/// A message of ints.
+class Message final : public Work {
  public:
-  explicit Buffer(std::uint64_t number, int rank) : ints_(index(2 * kHalf)) {
-    std::uint64_t value = number * 0x9E3779B97F4A7C15u + static_cast<std::uint64_t>(rank + 1) * 0xD1B54A32D192ED03u;
-    for (int& each : ints_) {
-      value = value * 6364136223846793005u + 1442695040888963407u;
-      each = static_cast<int>((value >> 33) % 65'000 + 1);
-    }
+  Message(Draws draws, int number)
+      : count_(draws.one_in(8) ? 1 + draws.below(20'000) : draws.below(40)), draws_(draws), tag_(number % 30'000) {
+    name = "message " + std::to_string(number) + " of " + std::to_string(count_);
+    ints_.resize(index(count_ + 1), -1);
+    for (int i = 0; i < count_; ++i) right_.push_back(draws_.below(1'000'000));
   }
-  int* begin() { return ints_.data() + kHalf; }
-  void enter_all() const { enter(ints_); }
-
- private:
-  std::vector<int> ints_;
-};
-
-/// One collective. What all ranks must do alike comes from `seed`, what each decides for itself from `own`.
-class Draw {
- public:
-  Draw(std::uint64_t seed, std::mt19937_64& own, MPI_Comm comm, MPI_Op op, std::uint64_t number)
-      : own_(own), comm_(comm), me_(comm), compose_(op), in_(number, me_.rank), out_(number + 7'777'777, me_.rank) {
-    std::mt19937_64 common(seed);  // one draw a call: communicators differ in size
-    constexpr int kCounts[] = {0, 1, 1, 2, 3, 7, 20, 40, 150, 300};
-    kind_ = static_cast<int>(common() % 17);
-    count_ = kCounts[common() % std::size(kCounts)];
-    root_ = static_cast<int>(common() % index(me_.size));
-    in_place_ = common() % 4 == 0;
-    fold_ = static_cast<int>(common() % 4);
-    folded_ = &pairs[common() % pairs.size()];
-    for (int r = 0; r < me_.size; ++r)
-      uneven_.push_back(common() % 3 == 0 ? 0 : static_cast<int>(common() % index(count_ + 1)));
+  void send(MPI_Comm comm, int to, bool waits) {
+    std::copy(right_.begin(), right_.end(), ints_.begin());
+    if (waits) MPI_Send(ints_.data(), count_, MPI_INT, to, tag_, comm);
+    else MPI_Isend(ints_.data(), count_, MPI_INT, to, tag_, comm, &request);
   }
-
-  void make() {
-    const bool at_root = me_.rank == root_;
-    int* const in = in_.begin();
-    int* const out = out_.begin();
-    Side a = side(), b = side();
-    a.put_apart(count_, me_.size);
-    b.put_apart(count_, me_.size);
-    const void* const send = in_place_ ? MPI_IN_PLACE : in;
-    const void* const send_at_root = in_place_ && at_root ? MPI_IN_PLACE : in;
-    const int own = uneven_[index(me_.rank)];
-    switch (kind_) {
-      case 0: MPI_Barrier(comm_); break;
-      case 1: MPI_Bcast(out, a.of(count_), a.type, root_, comm_); break;
-      case 2: MPI_Gather(send_at_root, a.of(count_), a.type, out, b.of(count_), b.type, root_, comm_); break;
-      case 3:
-        MPI_Scatter(in, a.of(count_), a.type, in_place_ && at_root ? MPI_IN_PLACE : out, b.of(count_), b.type, root_,
-                    comm_);
-        break;
-      case 4: MPI_Allgather(send, a.of(count_), a.type, out, b.of(count_), b.type, comm_); break;
-      case 5: MPI_Alltoall(send, a.of(count_), a.type, out, b.of(count_), b.type, comm_); break;
-      case 6:
-        MPI_Gatherv(send_at_root, a.of(own), a.type, out, b.all(uneven_), b.places.data(), b.type, root_, comm_);
-        break;
-      case 7:
-        MPI_Scatterv(in, a.all(uneven_), a.places.data(), a.type, in_place_ && at_root ? MPI_IN_PLACE : out, b.of(own),
-                     b.type, root_, comm_);
-        break;
-      case 8: MPI_Allgatherv(send, a.of(own), a.type, out, b.all(uneven_), b.places.data(), b.type, comm_); break;
-      case 9: {  // rank r gives rank s what both have
-        std::vector<int> each;
-        for (const int other : uneven_) each.push_back(std::min(own, other));
-        MPI_Alltoallv(send, a.all(each), a.places.data(), a.type, out, b.all(each), b.places.data(), b.type, comm_);
-        break;
-      }
-      case 10: exchange(send, in, out); break;
-      default: fold(in, out); break;
-    }
-    in_.enter_all();
-    if (kind_ == 14 && me_.rank == 0) return;  // what it gets is undefined
-    if (in_place_ && kind_ >= 15)
-      enter(out, sizeof(int) * index(kind_ == 15 ? count_ : own));  // as is what lies behind
-    else out_.enter_all();
+  void receive(MPI_Comm comm, int from, bool waits) {
+    if (waits) MPI_Recv(ints_.data(), count_, MPI_INT, from, tag_, comm, MPI_STATUS_IGNORE);
+    else MPI_Irecv(ints_.data(), count_, MPI_INT, from, tag_, comm, &request);
+  }
+  void check() override {
+    part = name.c_str();
+    equal("behind the message", ints_.back(), -1);
+    for (std::size_t i = 0; i < right_.size(); ++i) equal("an int", ints_[i], right_[i]);
   }
 
  private:
-  /// How this rank describes pairs: by one of the types, or by twice as many ints.
-  struct Side {
-    MPI_Datatype type;
-    int ints;  ///< that the type has
-    std::vector<int> counts{}, places{};
-    int of(int pairs_of_ints) const { return pairs_of_ints * 2 / ints; }
-    const int* all(const std::vector<int>& each_has) {
-      counts.clear();
-      for (const int each : each_has) counts.push_back(of(each));
-      return counts.data();
-    }
-    /// Blocks so many pairs apart, the last rank's first.
-    void put_apart(int count, int ranks) {
-      for (int r = ranks - 1; r >= 0; --r) places.push_back(r * of(count));
-    }
-  };
-  Side side() {
-    const std::uint64_t draw = own_();
-    if (draw % 3 == 0) return {MPI_INT, 1};
-    const Pairs& found = pairs[(draw >> 8) % (pairs.size() - 1)];  // elements of the last one interleave
-    return {found.type, 2};
-  }
-
-  void exchange(const void* send, int* in, int* out) {
-    std::vector<int> counts_a, counts_b, places_a, places_b;
-    std::vector<MPI_Datatype> types_a, types_b;
-    const int own = uneven_[index(me_.rank)];
-    for (int r = 0; r < me_.size; ++r) {
-      const Side give = side(), get = in_place_ ? Side{MPI_INT, 1} : side();
-      const int both = std::min(own, uneven_[index(r)]);
-      counts_a.push_back(give.of(both));
-      counts_b.push_back(get.of(both));
-      types_a.push_back(give.type);
-      types_b.push_back(get.type);
-      places_a.push_back(r * 8 * (count_ + 1) * static_cast<int>(sizeof(int)));
-      places_b.push_back((me_.size - r) * 8 * (count_ + 1) * static_cast<int>(sizeof(int)));
-    }
-    MPI_Alltoallw(send == MPI_IN_PLACE ? send : in, counts_a.data(), places_a.data(), types_a.data(), out,
-                  counts_b.data(), places_b.data(), types_b.data(), comm_);
-  }
-
-  void fold(int* in, int* out) {
-    const bool own_op = fold_ == 0;
-    const MPI_Op op = own_op ? compose_ : fold_ == 1 ? MPI_SUM : fold_ == 2 ? MPI_MAX : MPI_BXOR;
-    const MPI_Datatype type = own_op ? folded_->type : MPI_INT;
-    // MPICH 4.0.2 itself crashes in long reductions in place.
-    const bool in_place = in_place_ && (kind_ != 12 || count_ <= 40);
-    const void* const send = in_place ? MPI_IN_PLACE : in;
-    const bool at_root = me_.rank == root_;
-    switch (kind_) {
-      case 11: MPI_Allreduce(send, out, count_, type, op, comm_); break;
-      case 12: MPI_Reduce(in_place && at_root ? MPI_IN_PLACE : in, out, count_, type, op, root_, comm_); break;
-      case 13: MPI_Scan(send, out, count_, type, op, comm_); break;
-      case 14: MPI_Exscan(send, out, count_, type, op, comm_); break;
-      // Both MPI libraries are wrong where an operation does not commute and its type has gaps.
-      case 15: MPI_Reduce_scatter_block(send, out, count_, MPI_INT, own_op ? MPI_SUM : op, comm_); break;
-      default: MPI_Reduce_scatter(send, out, uneven_.data(), MPI_INT, own_op ? MPI_SUM : op, comm_);
-    }
-  }
-
-  std::mt19937_64& own_;
-  MPI_Comm comm_;
-  Place me_;
-  MPI_Op compose_;
-  Buffer in_, out_;
-  int kind_, count_, root_, fold_;
-  bool in_place_;
-  const Pairs* folded_;
-  std::vector<int> uneven_;
+  int count_;
+  Draws draws_;
+  int tag_;
+  std::vector<int> ints_, right_;
 };
 
-/// A message to the next rank, a receive from anybody and a sum that does not block, under way for a while.
-struct Company {
-  explicit Company(MPI_Comm comm) : me(comm) {
-    MPI_Irecv(&got, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &requests[0]);
-    MPI_Iallreduce(&me.rank, &sum, 1, MPI_INT, MPI_SUM, comm, &requests[1]);
-  }
-  void end(MPI_Comm comm) {
+/// All ranks know of all communicators.
+struct Group {
+  MPI_Comm comm = MPI_COMM_NULL;  ///< of those that this rank is in
+  std::vector<int> members;       ///< ranks of the world
+  std::vector<std::unique_ptr<Collective>> persistent{};
+  bool quiet = false;  ///< a receive of anything waits here all the time
+};
+
+class Program {
+ public:
+  Program(std::uint64_t seed, int calls, std::string forms, int first)
+      : seed_(seed), calls_(calls), forms_(std::move(forms)), first_(first), world_(MPI_COMM_WORLD) {}
+
+  void run() {
+    std::vector<int> all(index(world_.size));
+    std::iota(all.begin(), all.end(), 0);
+    groups_.push_back({MPI_COMM_WORLD, all});
+    groups_.push_back({MPI_COMM_NULL, all});
+    groups_[1].quiet = true;
+    MPI_Comm_dup(MPI_COMM_WORLD, &groups_[1].comm);
+    for (Group& each : groups_) MPI_Barrier(each.comm);
+    int got = -1;
+    MPI_Request anything;
+    MPI_Irecv(&got, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, groups_[1].comm, &anything);
+    for (int number = 1; number <= calls_; ++number) {
+      step(number);
+      wait_a_little(number);
+    }
+    wait_for_all();
+    part = "a receive of anything";
+    say(part);
     equal("nothing has come", got, -1);
-    MPI_Barrier(comm);
-    MPI_Isend(&me.rank, 1, MPI_INT, (me.rank + 1) % me.size, 3, comm, &requests[2]);
-    MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
-    equal("a message", got, (me.rank + me.size - 1) % me.size);
-    equal("a sum", sum, me.size * (me.size - 1) / 2);
+    MPI_Barrier(groups_[1].comm);
+    MPI_Send(&world_.rank, 1, MPI_INT, (world_.rank + 1) % world_.size, 3, groups_[1].comm);
+    MPI_Wait(&anything, MPI_STATUS_IGNORE);
+    equal("what has come", got, (world_.rank + world_.size - 1) % world_.size);
+    while (groups_.size() > 1) free_group(groups_.size() - 1);
+    forget_persistent(groups_[0]);
   }
-  Place me;
-  int got = -1, sum = -1;
-  MPI_Request requests[3] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+
+ private:
+  void step(int number) {
+    Draws draws{seed_, word(number), 0};
+    const int what = draws.below(30);
+    if (what == 0 && groups_.size() < 7) return make_group(draws);
+    if (what == 1 && groups_.size() > 2)
+      return free_group(index(2 + draws.below(static_cast<int>(groups_.size()) - 2)));
+    Group& group = groups_[index(draws.below(static_cast<int>(groups_.size())))];
+    if (number < first_ || group.comm == MPI_COMM_NULL) return;
+    if (what < 5 && !group.quiet) return send_message(draws, group, number);
+    if (what < 8 && !group.persistent.empty()) return start_persistent(draws, group, number);
+    const int form = draws.below(10);
+    make(group, number, form < 5 ? Form::blocking : form < 9 ? Form::nonblocking : Form::persistent);
+  }
+
+  void make(Group& group, int number, Form form) {
+    const bool wanted = forms_.find("bnp"[static_cast<int>(form)]) != std::string::npos;
+    if (!wanted || (form == Form::persistent && group.persistent.size() >= 4)) form = Form::blocking;
+    auto call = std::make_unique<Collective>(seed_, number, group.comm, form);
+    say(call->name);
+    call->make();
+    switch (form) {
+      case Form::blocking: return call->check();
+      case Form::nonblocking:
+        active_.push_back(call.get());
+        owned_.push_back(std::move(call));
+        return;
+      case Form::persistent: group.persistent.push_back(std::move(call));
+    }
+  }
+
+  /// Each rank in an order of its own.
+  void start_persistent(Draws& draws, Group& group, int number) {
+    std::vector<Collective*> chosen;
+    for (const auto& each : group.persistent) {
+      if (draws.one_in(2)) chosen.push_back(each.get());
+    }
+    Draws own{seed_, word(number), 7, word(world_.rank)};
+    for (std::size_t i = chosen.size(); i > 1; --i)
+      std::swap(chosen[i - 1], chosen[index(own.below(static_cast<int>(i)))]);
+    for (Collective* const each : chosen) {
+      if (const auto found = std::find(active_.begin(), active_.end(), each); found != active_.end())
+        wait_for(index(static_cast<int>(found - active_.begin())));
+    }
+    for (Collective* const each : chosen) {
+      each->prepare();
+      say("start of " + each->name);
+      MPI_Start(&each->request);
+      active_.push_back(each);
+    }
+  }
+
+  void send_message(Draws& draws, const Group& group, int number) {
+    const int size = static_cast<int>(group.members.size());
+    const int from = draws.below(size), to = draws.below(size);
+    const Place me(group.comm);
+    Draws own{seed_, word(number), 8, word(world_.rank)};
+    const Draws content = draws;
+    for (const bool gives : {true, false}) {
+      if (me.rank != (gives ? from : to)) continue;
+      auto message = std::make_unique<Message>(content, number);
+      const bool waits = from != to && own.one_in(2);
+      say(message->name);
+      gives ? message->send(group.comm, to, waits) : message->receive(group.comm, from, waits);
+      if (waits) {
+        message->check();
+        continue;
+      }
+      active_.push_back(message.get());
+      owned_.push_back(std::move(message));
+    }
+  }
+
+  void make_group(Draws& draws) {
+    const Group& parent = groups_[index(draws.below(static_cast<int>(groups_.size())))];
+    const int size = static_cast<int>(parent.members.size()), how = parent.quiet ? draws.below(2) : draws.below(3),
+              seven = draws.below(100);
+    const bool in_parent = parent.comm != MPI_COMM_NULL;
+    say("a communicator");
+    MPI_Comm made = MPI_COMM_NULL;
+    if (how == 0) {
+      if (in_parent) MPI_Comm_dup(parent.comm, &made);
+      add_group(made, parent.members);
+      return;
+    }
+    // Ranks of the parent in an order of chance, in two parts.
+    std::vector<int> order(index(size)), part_of(index(size), 0);
+    std::iota(order.begin(), order.end(), 0);
+    for (int i = size; i > 1; --i) std::swap(order[index(i - 1)], order[index(draws.below(i))]);
+    const int cut = 1 + draws.below(size);
+    for (int i = 0; i < size; ++i) part_of[index(order[index(i)])] = i < cut ? 0 : 1;
+    std::vector<int> parts[2], ranks;
+    for (int i = 0; i < size; ++i) parts[i < cut ? 0 : 1].push_back(parent.members[index(order[index(i)])]);
+    if (how == 1) {
+      if (in_parent) {
+        const Place me(parent.comm);
+        const int key = static_cast<int>(std::find(order.begin(), order.end(), me.rank) - order.begin());
+        const bool none = part_of[index(me.rank)] == 1 && seven < 30;
+        MPI_Comm_split(parent.comm, none ? MPI_UNDEFINED : part_of[index(me.rank)], key, &made);
+      }
+      const auto has_me = [&](const std::vector<int>& members) {
+        return std::find(members.begin(), members.end(), world_.rank) != members.end();
+      };
+      add_group(has_me(parts[0]) ? made : MPI_COMM_NULL, parts[0]);
+      if (!parts[1].empty() && seven >= 30) add_group(has_me(parts[1]) ? made : MPI_COMM_NULL, parts[1]);
+      return;
+    }
+    const auto inside = std::find(parts[0].begin(), parts[0].end(), world_.rank) != parts[0].end();
+    if (in_parent && inside) {
+      MPI_Group all, some;
+      MPI_Comm_group(parent.comm, &all);
+      MPI_Group_incl(all, cut, order.data(), &some);
+      MPI_Comm_create_group(parent.comm, some, 30'001, &made);  // of no message
+      MPI_Group_free(&all);
+      MPI_Group_free(&some);
+    }
+    add_group(made, parts[0]);
+  }
+
+  /// Its first call is a blocking one, after which non-blocking ones may be served.
+  void add_group(MPI_Comm comm, std::vector<int> members) {
+    if (comm != MPI_COMM_NULL) MPI_Barrier(comm);
+    groups_.push_back({comm, std::move(members)});
+  }
+  void free_group(std::size_t which) {
+    Group& group = groups_[which];
+    say("freeing a communicator");
+    if (group.comm != MPI_COMM_NULL) {
+      wait_for_all();
+      forget_persistent(group);
+      MPI_Comm_free(&group.comm);
+    }
+    groups_.erase(groups_.begin() + static_cast<std::ptrdiff_t>(which));
+  }
+  void forget_persistent(Group& group) {
+    for (const auto& each : group.persistent) MPI_Request_free(&each->request);
+    group.persistent.clear();
+  }
+
+  /// What is under way, one or several.
+  void wait_a_little(int number) {
+    Draws own{seed_, word(number), 9, word(world_.rank)};
+    const int how = own.below(active_.size() > 30 ? 1 : 12);
+    if (active_.empty() || how > 5) return;
+    const std::size_t which = index(own.below(static_cast<int>(active_.size())));
+    if (how == 0) return wait_for_all();
+    if (how == 1) return wait_for(which);
+    if (how == 2) {
+      int done = 0;
+      say("asking for " + active_[which]->name);
+      for (int i = 0; i < 5 && done == 0; ++i) MPI_Test(&active_[which]->request, &done, MPI_STATUS_IGNORE);
+      if (done != 0) ended(which);
+      return;
+    }
+    std::vector<MPI_Request> requests = requests_of_all();
+    const int count = static_cast<int>(requests.size());
+    std::vector<int> which_ones(requests.size());
+    int found = 0;
+    say("waiting for some, among them " + active_[which]->name);
+    if (how == 3) MPI_Testsome(count, requests.data(), &found, which_ones.data(), MPI_STATUSES_IGNORE);
+    if (how == 4) MPI_Waitsome(count, requests.data(), &found, which_ones.data(), MPI_STATUSES_IGNORE);
+    if (how == 5) MPI_Waitany(count, requests.data(), which_ones.data(), MPI_STATUS_IGNORE), found = 1;
+    for (std::size_t i = 0; i < active_.size(); ++i) active_[i]->request = requests[i];
+    std::sort(which_ones.begin(), which_ones.begin() + found);
+    for (int i = found; i-- > 0;) ended(index(which_ones[index(i)]));
+  }
+  void wait_for(std::size_t which) {
+    say("waiting for " + active_[which]->name);
+    MPI_Wait(&active_[which]->request, MPI_STATUS_IGNORE);
+    ended(which);
+  }
+  void wait_for_all() {
+    if (active_.empty()) return;
+    std::vector<MPI_Request> requests = requests_of_all();
+    say("waiting for all, the first of which is " + active_[0]->name);
+    MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+    for (std::size_t i = 0; i < active_.size(); ++i) active_[i]->request = requests[i];
+    while (!active_.empty()) ended(active_.size() - 1);
+  }
+  std::vector<MPI_Request> requests_of_all() const {
+    std::vector<MPI_Request> requests;
+    for (const Work* each : active_) requests.push_back(each->request);
+    return requests;
+  }
+  void ended(std::size_t which) {
+    Work* const work = active_[which];
+    work->check();
+    active_.erase(active_.begin() + static_cast<std::ptrdiff_t>(which));
+    const auto mine = std::find_if(owned_.begin(), owned_.end(), [&](const auto& each) { return each.get() == work; });
+    if (mine != owned_.end()) owned_.erase(mine);
+  }
+
+  std::uint64_t seed_;
+  int calls_;
+  std::string forms_;
+  int first_;
+  Place world_;
+  std::vector<Group> groups_;
+  std::vector<Work*> active_;                 ///< in no order
+  std::vector<std::unique_ptr<Work>> owned_;  ///< but for persistent ones
 };
 
 }  // namespace
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
+  signal(SIGALRM, say_what_hangs);
   const Place me(MPI_COMM_WORLD);
   const std::uint64_t seed = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 17;
-  const int calls = argc > 2 ? std::atoi(argv[2]) : 400;
-  std::mt19937_64 world(seed), own(seed + 1000 + static_cast<std::uint64_t>(me.rank));
-  part = "random collectives";
-  pairs = kinds_of_pairs();
-  MPI_Op op;
-  MPI_Op_create(compose, 0, &op);
-  std::uint64_t number = 0;
-  for (int rounds = 0; rounds < 4; ++rounds) {
-    const int parts = 1 + static_cast<int>(world() % 2), colour = me.rank % parts;
-    MPI_Comm comms[2];
-    MPI_Comm_split(MPI_COMM_WORLD, colour, rounds % 2 == 0 ? me.rank : -me.rank, &comms[0]);
-    MPI_Comm_dup(MPI_COMM_WORLD, &comms[1]);
-    std::mt19937_64 common(world());
-    Company company(comms[1]);
-    for (int i = 0; i < calls / 4; ++i) {
-      const std::size_t which = common() % 2;
-      Draw(common(), own, comms[which], op, ++number).make();
-      if (i == calls / 8) {
-        company.end(comms[1]);
-        MPI_Op again;  // a handle that was another operation's
-        MPI_Op_free(&op);
-        MPI_Op_create(compose, 0, &again);
-        op = again;
-      }
-    }
-    for (MPI_Comm& comm : comms) MPI_Comm_free(&comm);
+  const int calls = argc > 2 ? std::atoi(argv[2]) : 400, first = argc > 4 ? std::atoi(argv[4]) : 1;
+  const std::string forms = argc > 3 ? argv[3] : "b";
+  const char* const more = std::getenv("RANDOM_SEEDS");
+  const std::uint64_t seeds = more != nullptr ? std::strtoull(more, nullptr, 10) : 1;
+  make_pairs();
+  make_foldings();
+  for (std::uint64_t i = 0; i < seeds; ++i) {
+    if (me.rank == 0)
+      std::printf("seed %llu: %d random collectives on %d ranks\n", static_cast<unsigned long long>(seed + i), calls,
+                  me.size);
+    std::fflush(stdout);
+    Program(seed + i, calls, forms, first).run();
   }
-  MPI_Op_free(&op);
-  for (Pairs& each : pairs) MPI_Type_free(&each.type);
-  std::vector<std::uint64_t> all(index(me.size));
-  MPI_Gather(&digest, 1, MPI_UINT64_T, all.data(), 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
-  enter(all);
-  if (me.rank == 0)
-    std::printf("seed %llu: %d random collectives on %d ranks: digest %016llx\n", static_cast<unsigned long long>(seed),
-                calls, me.size, static_cast<unsigned long long>(digest));
+  alarm(0);
+  free_foldings();
+  free_pairs();
+  if (me.rank == 0) std::printf("random collectives: right\n");
   MPI_Finalize();
   return 0;
 }

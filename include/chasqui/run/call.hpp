@@ -50,7 +50,8 @@ struct Blocks {
 ///   reduce_scatter       in of P*count, out                 in place: the same; the result at the beginning of `out`
 ///   barrier              nothing
 /// Blocks of different lengths (alltoall: both sides; reduce_scatter: in_blocks, the same on all ranks) lie side by side in
-/// elements, without a layout; `count` is 0 then. In place alltoall reads out_blocks.
+/// elements, without a layout; `count` is 0 then. In place alltoall reads out_blocks; where all in_blocks have nothing it is not
+/// in place, whatever `in` is: this rank gives nothing.
 /// In place with in == out the two layouts may differ: all is read before anything is written.
 /// A pointer that does not count on this rank may be anything, and nothing is done through it; nor is its layout looked at.
 struct Call {

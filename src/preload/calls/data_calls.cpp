@@ -68,7 +68,8 @@ CallFacts look_at(const Movement& movement, const CommState& state) {
   CallFacts facts = movement_of(movement.kind, data.bytes(), movement.kind == Kind::broadcast ? 1 : state.size);
   const bool gathers =
       movement.kind == Kind::gather || movement.kind == Kind::allgather || movement.kind == Kind::alltoall;
-  if (data.out) returns(facts, *data.out, gathers ? state.size : 1);
+  const bool gives = movement.kind == Kind::broadcast && state.rank == movement.root;  // its data may be constant
+  if (data.out && !gives) returns(facts, *data.out, gathers ? state.size : 1);
   return facts;
 }
 

@@ -3,9 +3,12 @@
 // gatherv or scatterv knows all sizes: a served one begins with a broadcast of 16 bytes by which the ranks decide alike,
 // and its cost is part of what is compared with the MPI library's own.
 #include <algorithm>
+#include <memory>
 #include <optional>
+#include <vector>
 
 #include "preload/calls/buffer.hpp"
+#include "preload/calls/exchange.hpp"
 #include "preload/component/ongoing.hpp"
 #include "preload/native.hpp"
 #include "preload/repeated.hpp"
@@ -362,6 +365,47 @@ CHASQUI_SCATTERV(Scatterv_c, MPI_Count, MPI_Aint)
 #endif
 
 #ifdef CHASQUI_COMPONENT
+namespace {
+
+/// What goes on by itself cannot wait for the root to say the sizes. As an all-to-all in which nobody but the root gets, or gives, anything
+/// each rank needs no more than its own arguments.
+class RootedCall final : public OwnedCall {
+ public:
+  RootedCall(const RootedBlocks& rooted, const CommState& state)
+      : nowhere_(static_cast<std::size_t>(state.size)), own_counts_(nowhere_), all_counts_(nowhere_),
+        all_places_(nowhere_) {
+    const auto root = static_cast<std::size_t>(rooted.root);
+    const bool at_root = state.rank == rooted.root, in_place = rooted.in_place(state.rank);
+    for (std::size_t r = 0; at_root && r < nowhere_.size(); ++r) {
+      all_counts_[r] = rooted.counts[r];
+      all_places_[r] = rooted.displacements[r];
+    }
+    if (in_place) all_counts_[root] = 0;
+    else own_counts_[root] = rooted.own_count;
+    const ExchangeArgument all{at_root ? rooted.all : nullptr, all_counts_.data(), all_places_.data(), &rooted.all_type,
+                               false};
+    const ExchangeArgument own{in_place ? nullptr : rooted.own, own_counts_.data(), nowhere_.data(), &rooted.own_type,
+                               false};
+    exchange_ = rooted.kind == Kind::gather ? make_exchange({own, all}, state) : make_exchange({all, own}, state);
+    call = exchange_->call;
+  }
+  void begin() override { exchange_->begin(); }
+  void end() override { exchange_->end(); }
+
+ private:
+  std::vector<MPI_Aint> nowhere_, own_counts_, all_counts_, all_places_;
+  std::unique_ptr<OwnedCall> exchange_;
+};
+
+void* plan_rooted(Collective what, int form, const RootedBlocks& rooted, MPI_Comm comm) {
+  return plan(
+      {what, MPI_COMM_NULL, 0, MPI_BYTE}, static_cast<Form>(form), comm,
+      [&](const CommState& state) { return rooted.look(state); },
+      [&](const CommState& state) { return std::make_unique<RootedCall>(rooted, state); });
+}
+
+}  // namespace
+
 extern "C" {
 
 void* chasqui_plan_Allgatherv(int form, const void* send, int sendcount, MPI_Datatype sendtype, void* receive,
@@ -373,14 +417,20 @@ void* chasqui_plan_Allgatherv(int form, const void* send, int sendcount, MPI_Dat
       [&](const CommState& state) { return std::make_unique<BlocksForAllCall>(blocks, state); });
 }
 
-void* chasqui_plan_Gatherv(int form, const void*, int, MPI_Datatype, void*, const int*, const int*, MPI_Datatype, int,
-                           MPI_Comm) {
-  return plan_nothing(Collective::Gatherv, static_cast<Form>(form));  // a broadcast of sizes would have to end first
+void* chasqui_plan_Gatherv(int form, const void* send, int sendcount, MPI_Datatype sendtype, void* receive,
+                           const int* counts, const int* displacements, MPI_Datatype receivetype, int root,
+                           MPI_Comm comm) {
+  return plan_rooted(Collective::Gatherv, form,
+                     {Kind::gather, root, receive, counts, displacements, receivetype, send, sendcount, sendtype},
+                     comm);
 }
 
-void* chasqui_plan_Scatterv(int form, const void*, const int*, const int*, MPI_Datatype, void*, int, MPI_Datatype, int,
-                            MPI_Comm) {
-  return plan_nothing(Collective::Scatterv, static_cast<Form>(form));
+void* chasqui_plan_Scatterv(int form, const void* send, const int* counts, const int* displacements,
+                            MPI_Datatype sendtype, void* receive, int receivecount, MPI_Datatype receivetype, int root,
+                            MPI_Comm comm) {
+  return plan_rooted(Collective::Scatterv, form,
+                     {Kind::scatter, root, send, counts, displacements, sendtype, receive, receivecount, receivetype},
+                     comm);
 }
 
 }  // extern "C"

@@ -172,11 +172,6 @@ void* plan(const RepeatedCall& like, Form form, MPI_Comm comm, FunctionRef<CallF
   return nullptr;
 }
 
-void* plan_nothing(Collective blocking, Form form) {
-  if (from_program()) note(in_form(blocking, form), Reason::unsized);
-  return nullptr;
-}
-
 }  // namespace chasqui::preload
 
 using namespace chasqui::preload;

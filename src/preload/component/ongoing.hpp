@@ -16,9 +16,6 @@ namespace chasqui::preload {
 void* plan(const RepeatedCall& like, Form form, MPI_Comm comm, FunctionRef<CallFacts(const CommState&)> look,
            FunctionRef<std::unique_ptr<OwnedCall>(const CommState&)> make);
 
-/// One that is never ours in these forms.
-void* plan_nothing(Collective blocking, Form form);
-
 /// What a program has not waited for before MPI_Finalize goes no further.
 void abandon();
 

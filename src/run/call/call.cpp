@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "chasqui/base/error.hpp"
+#include "run/call/exchanged.hpp"
 #include "run/call/in_range.hpp"
 
 namespace chasqui::run {
@@ -54,7 +55,7 @@ void validate_uneven(const Call& call, int rank, int size) {
   if (call.count != 0) throw Error("{}: a count of {} besides the counts of its blocks: pass 0", name, call.count);
   if (!call.contiguous()) throw Error("{}: blocks of different lengths have no layout: pack them first", name);
   if (call.element < 1) throw Error("{}: elements of no bytes", name);
-  const bool in_place = call.in == nullptr || call.in == call.out;
+  const bool in_place = (call.in == nullptr || call.in == call.out) && !gives_nothing(call, size);
   const bool all_to_all = call.kind == Kind::alltoall;
   const void* in = in_place ? call.out : call.in;
   if (!all_to_all || !in_place) validate_blocks(name, "in_blocks", call, call.in_blocks, in, size);

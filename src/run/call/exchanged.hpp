@@ -18,6 +18,13 @@ inline std::size_t block_begin(const Call& call, const Blocks& blocks, int r) {
   return blocks.counts == nullptr ? place * call.bytes() : static_cast<std::size_t>(blocks.first[r]) * call.element;
 }
 
+/// An all-to-all whose lists of blocks say that this rank gives nothing: its input may be missing, and it is not in place.
+inline bool gives_nothing(const Call& call, int ranks) {
+  const std::int64_t* const counts = call.in_blocks.counts;
+  return call.kind == Kind::alltoall && counts != nullptr &&
+         std::all_of(counts, counts + ranks, [](std::int64_t each) { return each == 0; });
+}
+
 /// What this rank gives to rank r.
 inline const std::byte* given_to(const Call& call, int r) {
   return static_cast<const std::byte*>(call.in) + block_begin(call, call.in_blocks, r);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "run/call/exchanged.hpp"
+
 namespace chasqui::run {
 namespace {
 
@@ -61,7 +63,7 @@ Packed::Packed(const Call& given, int rank, int size) : call(given), user(given)
   const std::size_t element = user.element;
   if (user.uneven()) {
     if (user.in != nullptr && user.in != user.out) return;
-    if (user.kind == Kind::alltoall) call.in_blocks = user.out_blocks;
+    if (user.kind == Kind::alltoall && !gives_nothing(user, size)) call.in_blocks = user.out_blocks;
     in = AlignedBuffer(reach(call.in_blocks, size) * element);
     copy_bytes(in.data(), user.out, in.size());
     call.in = in.data();
