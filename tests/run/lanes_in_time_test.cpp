@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A reduction on lanes, played in time for all ranks together: each has a port, the messages to a node go over its link one after
-// another, and a step on a board takes its time, half of it before the leader reads.
+// Reductions on lanes and in items, played in time for all ranks together: each has a port, the messages to a node go over its link one
+// after another, and a step on a board takes its time, half of it before the leader reads.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,8 +10,10 @@
 #include <queue>
 #include <utility>
 
+#include "run/choose/board_cost.hpp"
 #include "run/choose/lane_cost.hpp"
 #include "run/messages/lanes.hpp"
+#include "run/messages/piped.hpp"
 
 namespace chasqui::run {
 namespace {
@@ -71,6 +73,7 @@ class OnLanes {
     switch (now.what) {
       case What::post: one.posts.emplace_back(other, asked_[{other, r}]++); return go_on(r, time);
       case What::begin: one.origin = time + programs_[r].times[other]; return go_on(r, time);
+      case What::align: one.origin = std::min(one.origin, time - programs_[r].times[other]); return go_on(r, time);
       case What::pause: return go_on(r, std::max(time, one.origin + programs_[r].times[other]));
       case What::send: {
         double& link = links_[other / static_cast<std::size_t>(n_)];
@@ -125,16 +128,16 @@ class OnLanes {
   std::map<Pair, Fold> folds_;
 };
 
-/// A sender waits for its turn, so that its message shares the link with none that is wanted earlier. Nobody ends later for it than
-/// predicted, or than without turns on a link that costs nothing, but by what the messages to the lanes of one node share. (Turns at the
-/// last moment, or counted from the time of another fold than the one that the nodes begin with, fail here.)
-TEST(LanesInTime, TurnsMakeNobodyLate) {
+/// Both networks of docs/clusters.md, Computed evidence 13.
+std::vector<std::pair<Profile, Played>> simulated_networks() {
+  std::vector<std::pair<Profile, Played>> machines;
   for (const auto& [L, o, G] : {std::tuple(1000.0, 300.0, 0.08), std::tuple(25'000.0, 3000.0, 0.8)}) {
     Profile profile = default_profile();
     for (Level& level : profile.levels) {
       if (level.name == "node") {
         level.publish = Estimate::exactly(243);
         level.publish_per_rank = Estimate::exactly(42);
+        level.copy = Estimate::exactly(0.04213);
         continue;
       }
       level.L = Estimate::exactly(L + 16 * G);
@@ -144,6 +147,16 @@ TEST(LanesInTime, TurnsMakeNobodyLate) {
       level.node_G = Estimate::exactly(G);
       level.shares_bandwidth = true;
     }
+    machines.emplace_back(std::move(profile), Played{o, L, 16 * G});
+  }
+  return machines;
+}
+
+/// A sender waits for its turn, so that its message shares the link with none that is wanted earlier. Nobody ends later for it than
+/// predicted, or than without turns on a link that costs nothing, but by what the messages to the lanes of one node share. (Turns at the
+/// last moment, or counted from the time of another fold than the one that the nodes begin with, fail here.)
+TEST(LanesInTime, TurnsMakeNobodyLate) {
+  for (const auto& [profile, machine] : simulated_networks()) {
     for (const int n : {4, 8, 16}) {
       for (const int N : {9, 16, 27, 40, 64, 100}) {
         Topology topology;
@@ -161,17 +174,55 @@ TEST(LanesInTime, TurnsMakeNobodyLate) {
           const Shape shape{.kind = Kind::reduce, .rank = rank, .size = topology.ranks, .count = 1, .element = 8};
           programs.push_back(lane_program(shape, n, nodes, ranks, costs));
         }
-        const double link = 24 * G;  // a value of 8 bytes and its envelope
+        const double link = 1.5 * machine.link;  // a value of 8 bytes and its envelope
         std::vector<Program> at_once = programs;
         for (Program& program : at_once) std::fill(program.times.begin(), program.times.end(), 0.0);
-        const double alone = OnLanes(at_once, n, costs, {o, L, 0}).finish();
+        const double alone = OnLanes(at_once, n, costs, {machine.o, machine.L, 0}).finish();
         const double predicted = lane_plan(Kind::reduce, nodes, 0, costs).nanoseconds;
         const double rounding =
             1 + 5e-5 * predicted;  // of times in ticks; a turn that is wrong makes a node late by 50 ns and more
-        EXPECT_LE(OnLanes(programs, n, costs, {o, L, link}).finish(),
+        EXPECT_LE(OnLanes(programs, n, costs, {machine.o, machine.L, link}).finish(),
                   std::max(alone, predicted) + (n - 1) * link + rounding)
-            << N << " nodes of " << n << ", latency " << L << ", predicted " << predicted << ", without turns "
+            << N << " nodes of " << n << ", latency " << machine.L << ", predicted " << predicted << ", without turns "
             << alone;
+      }
+    }
+  }
+}
+
+/// Boards fold the items of a long reduction while messages are under way, and make nobody late: a leader, who has nothing to spare where
+/// the board takes longer than the link, turns to the next item between two sends, whatever arrives meanwhile, and the root while it waits
+/// for its first message. (With items on the board only when they are sent or arrive, nodes of 16 end 8 to 10 % later, nodes of 4 a quarter.)
+TEST(LanesInTime, BoardsMakeNoItemLate) {
+  constexpr std::size_t kBytes = 1 << 20;
+  for (const auto& [profile, machine] : simulated_networks()) {
+    for (const int n : {4, 16}) {
+      for (const int N : {2, 5, 16}) {
+        Topology topology;
+        topology.ranks = N * n;
+        topology.nodes = N;
+        topology.largest_node = topology.smallest_node = n;
+        topology.board = true;
+        const Query query{Kind::reduce, kBytes, 8, true};
+        const auto piped = piped_leaders(query, topology, profile);
+        ASSERT_TRUE(piped);
+        const double item = static_cast<double>(kBytes) / static_cast<double>(piped->items);
+        LaneCosts costs;
+        costs.reduce = board_time(profile, Kind::reduce, item, n, false);
+        const auto busy = [&](Kind) { return costs.reduce / 2; };
+        Nodes nodes;
+        nodes.add(n, N);
+        std::vector<int> ranks(static_cast<std::size_t>(topology.ranks));
+        std::iota(ranks.begin(), ranks.end(), 0);
+        std::vector<Program> programs;
+        for (const int rank : ranks) {
+          const Shape shape{
+              .kind = Kind::reduce, .rank = rank, .size = topology.ranks, .count = kBytes / 8, .element = 8};
+          programs.push_back(piped_program(shape, nodes, ranks, piped->items, profile.levels.back(), busy));
+        }
+        const double link = profile.levels.back().G.value * item + machine.link;
+        const double taken = OnLanes(std::move(programs), n, costs, {machine.o, machine.L, link}).finish();
+        EXPECT_NEAR(taken, piped->nanoseconds, 0.005 * taken) << N << " nodes of " << n << ", latency " << machine.L;
       }
     }
   }

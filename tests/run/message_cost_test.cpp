@@ -289,7 +289,7 @@ TEST(MessageCost, ItemsEndWhenTheLastHasArrived) {
         ASSERT_TRUE(piped);
         const double item = double{1 << 20} / static_cast<double>(piped->items);
         const double board = board_time(profile, kind, item, 4, false);
-        const auto sized = item_machine(with_board(level, kind, board / 2, item), ranks, item);
+        const auto sized = item_machine(with_board(level, kind, board / 2), ranks, item);
         const double last = last_arrival(sized, piped->items, flight_time(level, item)) + board;
         EXPECT_NEAR(piped->nanoseconds, last, 1e-6 * last) << to_string(kind) << " on " << ranks << " nodes";
       }

@@ -39,7 +39,7 @@ std::optional<Piped> piped_leaders(const Query& query, const Topology& topology,
     double time = 0;
     for (const Kind kind : ways_of(query.kind)) {
       const double board = item_on_board(kind, item, topology, profile);
-      const auto sized = item_machine(with_board(network, kind, board / 2, item), topology.nodes, item);
+      const auto sized = item_machine(with_board(network, kind, board / 2), topology.nodes, item);
       time += items_time(sized, network, flight_time(network, item), items) + board;
     }
     if (!best || time < best->nanoseconds) best = {items, time};

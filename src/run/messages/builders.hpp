@@ -32,14 +32,20 @@ struct Items {
   std::size_t element = 1;
   std::int64_t items = 1;
 };
-/// From the root to all, in `data` everywhere. known(item): may append something when an item is there and has been sent on, before
-/// the next one is waited for.
+/// What else a rank does while it plays its part of a plan. REQUIRES that no item is empty.
+struct BesideItems {
+  /// May append something before each of steps_of(), and behind the last.
+  std::function<void(std::size_t step)> before{};
+  /// Is what this rank has of an item there by now? Missing: from the beginning.
+  std::function<bool(std::int64_t item)> there{};
+};
+/// From the root to all, in `data` everywhere.
 void add_items(Program& program, const LocalPlan& plan, const Items& items, Address data,
-               const std::function<void(std::int64_t item)>& known = {});
-/// Along the reversed plan: what lies at `own` on all ranks is folded on the way, in any order, to `result` at the root.
-/// wanted(item): may append something before an item of `own` is first used.
+               const BesideItems& beside = {});
+/// Along the reversed plan: what lies at `own` on all ranks is folded on the way, in any order, to `result` at the root. What arrives
+/// before that is there waits for it. REQUIRES that it is there before the item is sent, and in the end.
 void add_item_folds(Program& program, const LocalPlan& plan, const Items& items, Address own,
-                    std::optional<Address> result, const std::function<void(std::int64_t item)>& wanted = {});
+                    std::optional<Address> result, const BesideItems& beside = {});
 
 /// Intervals of blocks travel (all-gather, gather; reversed: scatter, reduce-scatter). Block b is bytes
 /// offsets[b] .. offsets[b+1]-1 of `data`; intervals wrap around. Blocks of no bytes do not travel.

@@ -35,7 +35,7 @@ void begin_paced(Program& program, const LocalPlan& plan, const std::vector<Move
   if (plan.pace.tick <= 0) return;
   const bool sends_first = !moves.empty() && !moves[0].step.receives;
   const double ahead = plan.reversed ? plan.pace.tick * static_cast<double>(plan.pace.finish.ticks) : 0;
-  program.begin(sends_first ? ahead : std::numeric_limits<double>::infinity());
+  program.begin(sends_first ? plan.pace.start + ahead : std::numeric_limits<double>::infinity());
 }
 
 void send_paced(Program& program, const LocalPlan& plan, const Move& move, Address from) {
@@ -52,33 +52,32 @@ void arrive_paced(Program& program, const LocalPlan& plan, const Move& move) {
 
 }  // namespace
 
-void add_items(Program& program, const LocalPlan& plan, const Items& items, Address data,
-               const std::function<void(std::int64_t item)>& known) {
+void add_items(Program& program, const LocalPlan& plan, const Items& items, Address data, const BesideItems& beside) {
   auto moves = moves_of(plan, items);
   for (Move& move : moves) {
     if (move.step.receives) move.post = program.post(move.step.peer, {data + move.offset, move.bytes});
   }
   begin_paced(program, plan, moves);
-  std::vector<bool> seen(static_cast<std::size_t>(items.items), false);
-  std::optional<std::int64_t> latest;
-  const auto tell = [&] {
-    if (latest && known) known(*latest);
-    latest.reset();
-  };
-  for (const Move& move : moves) {
-    const std::int64_t item = move.step.part.lo;
-    const bool first = !seen[static_cast<std::size_t>(item)];
-    if (first) tell();
-    if (move.step.receives) arrive_paced(program, plan, move);
-    else send_paced(program, plan, move, data + move.offset);
-    if (first) latest = item;
-    seen[static_cast<std::size_t>(item)] = true;
+  for (std::size_t i = 0; i < moves.size(); ++i) {
+    if (beside.before) beside.before(i);
+    if (moves[i].step.receives) arrive_paced(program, plan, moves[i]);
+    else send_paced(program, plan, moves[i], data + moves[i].offset);
   }
-  tell();
+  if (beside.before) beside.before(moves.size());
 }
 
+namespace {
+
+/// What a rank has of an item: the fold of what has arrived, and of its own where that is in it.
+struct ItemFold {
+  std::optional<Address> value{};
+  bool own = false;
+};
+
+}  // namespace
+
 void add_item_folds(Program& program, const LocalPlan& plan, const Items& items, Address own,
-                    std::optional<Address> result, const std::function<void(std::int64_t item)>& wanted) {
+                    std::optional<Address> result, const BesideItems& beside) {
   auto moves = moves_of(plan, items);
   std::vector<Address> arrivals(moves.size(), own);
   for (std::size_t i = 0; i < moves.size(); ++i) {
@@ -86,28 +85,32 @@ void add_item_folds(Program& program, const LocalPlan& plan, const Items& items,
     arrivals[i] = program.more_scratch(moves[i].bytes);
     moves[i].post = program.post(moves[i].step.peer, {arrivals[i], moves[i].bytes});
   }
-  std::vector<std::optional<Address>> folds(static_cast<std::size_t>(items.items));
-  std::vector<bool> seen(folds.size(), false);
-  const auto want = [&](const Move& move) {
-    const auto item = static_cast<std::size_t>(move.step.part.lo);
-    if (!seen[item] && wanted) wanted(move.step.part.lo);
-    seen[item] = true;
+  std::vector<ItemFold> folds(static_cast<std::size_t>(items.items));
+  const auto add = [&](ItemFold& fold, Address value, Address to, std::size_t bytes) {
+    if (fold.value && bytes != 0) program.fold(*fold.value, value, to, bytes / items.element);
+    fold.value = fold.value ? to : value;
   };
-  if (!moves.empty()) want(moves.front());  // the plan's time begins when there is something to send
+  const auto add_own = [&](ItemFold& fold, const Move& move) {
+    if (fold.own) return;
+    fold.own = true;
+    add(fold, own + move.offset, result ? *result + move.offset : fold.value.value_or(own), move.bytes);
+  };
   begin_paced(program, plan, moves);
   for (std::size_t i = 0; i < moves.size(); ++i) {
     const Move& move = moves[i];
-    want(move);
-    auto& fold = folds[static_cast<std::size_t>(move.step.part.lo)];
-    const Address so_far = fold.value_or(own + move.offset);
+    const std::int64_t item = move.step.part.lo;
+    ItemFold& fold = folds[static_cast<std::size_t>(item)];
+    if (beside.before) beside.before(i);
+    if (!move.step.receives || !beside.there || beside.there(item)) add_own(fold, move);
     if (!move.step.receives) {
-      send_paced(program, plan, move, so_far);
+      send_paced(program, plan, move, *fold.value);
       continue;
     }
     arrive_paced(program, plan, move);
-    fold = result ? *result + move.offset : arrivals[i];
-    if (move.bytes != 0) program.fold(so_far, arrivals[i], *fold, move.bytes / items.element);
+    add(fold, arrivals[i], result && fold.own ? *result + move.offset : arrivals[i], move.bytes);
   }
+  if (beside.before) beside.before(moves.size());
+  for (const Move& move : moves) add_own(folds[static_cast<std::size_t>(move.step.part.lo)], move);
 }
 
 }  // namespace chasqui::run

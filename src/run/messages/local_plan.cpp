@@ -99,9 +99,8 @@ plan::PlanPtr shared_plan(Method method, Kind kind, const LogP& machine, Rank ro
 }  // namespace
 
 LocalPlan local_items(const plan::Plan& plan, const SizedMachine& sized, const Level& level, double bytes, int rank) {
-  LocalPlan local{plan.local({rank}), sized.machine, false, {}};
-  if (level.shares_bandwidth) local.pace = {sized.tick, flight_time(level, bytes), plan.claim().finish};
-  return local;
+  const double tick = level.shares_bandwidth ? sized.tick : 0;
+  return {plan.local({rank}), sized.machine, false, {tick, flight_time(level, bytes), plan.claim().finish}};
 }
 
 LocalPlan local_plan(const Shape& shape, Method method, std::int64_t parts, const Level& level) {

@@ -35,6 +35,7 @@ struct Pace {
   double tick = 0;    ///< nanoseconds; 0: messages go as soon as they can
   double flight = 0;  ///< nanoseconds that a message really takes; the plan has whole ticks
   Time finish;        ///< when the plan ends, in ticks
+  double start = 0;   ///< nanoseconds from the call until the first send can go
 };
 /// A plan as one rank executes it.
 struct LocalPlan {

@@ -13,9 +13,8 @@
 
 namespace chasqui::run {
 
-/// What a leader sees of the network who is busy for so many nanoseconds with each item of `item` bytes on its board, and before it can
-/// fold one the others of its node as long.
-Level with_board(const Level& network, Kind kind, double busy, double item);
+/// What a leader sees of the network who is busy for so many nanoseconds with each item on its board.
+Level with_board(const Level& network, Kind kind, double busy);
 
 /// One rank's program of a broadcast, of a reduce in any order, or of both as an all-reduce. `shape`, `ranks`: as in lanes.hpp;
 /// `busy`: as above, of a broadcast or a reduce. REQUIRES at least two items.
