@@ -138,6 +138,19 @@ RC_GTEST_PROP(Clusters, WindowsThatGrowPieceByPieceAreScans, ()) {
   RC_ASSERT(found > 0 || it.cluster.nodes.count() == 1);
 }
 
+/// One more than the latency need not fit into 32 bits, and may be a multiple of 2^32.
+TEST(Clusters, OrdersAreDrawnWhateverTheLatency) {
+  for (const std::int64_t lambda : {(std::int64_t{1} << 32) - 1, (std::int64_t{1} << 33) - 1, std::int64_t{1} << 40}) {
+    Cluster c{logp(lambda - 2, 1, 2), {}};
+    for (const std::int64_t size : {2, 1, 1, 3}) c.nodes.add(size);
+    c.base.P = c.nodes.ranks();
+    c.nodes.gamma = c.nodes.publish = c.nodes.read = Time{1};
+    const PlanPtr plan = on_cluster(c, {.kind = Kind::scan});
+    EXPECT_TRUE(verify(plan->schedule()).legal());
+    EXPECT_LE(plan->claim().finish, Time{2 * lambda});
+  }
+}
+
 TEST(Clusters, OneRankANodeIsLogP) {
   for (const LogP& base : {logp(6, 2, 4), logp(3, 0, 1), logp(1, 5, 2), logp(20, 1, 30)}) {
     for (const std::int64_t N : {1, 2, 3, 8, 100, 12345}) {

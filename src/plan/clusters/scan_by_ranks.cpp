@@ -67,7 +67,7 @@ class OneOrder {
   static Rank rank_of(std::int64_t index) { return {static_cast<std::int32_t>(index)}; }
   std::vector<Piece>& window(std::int64_t rank) { return windows_[static_cast<std::size_t>(rank)]; }
   std::int64_t any_below(std::int64_t count) {
-    return static_cast<std::int64_t>(random_() % static_cast<std::uint32_t>(count));
+    return static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(count));
   }
 
   /// Among what can be there not much later than anything else the longest piece, or any.
