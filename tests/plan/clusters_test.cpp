@@ -111,8 +111,8 @@ TEST(Clusters, AThousandUnequalNodes) {
   c.base.P = c.nodes.ranks();
   c.nodes.gamma = Time{1};
   c.nodes.publish = c.nodes.read = Time{2};
-  for (const auto& [kind, most] :
-       std::vector<std::pair<Kind, double>>{{Kind::reduce, 1.2}, {Kind::allreduce, 1.6}, {Kind::scan, 1.6}}) {
+  for (const auto& [kind, most] : std::vector<std::pair<Kind, double>>{
+           {Kind::reduce, 1.2}, {Kind::allreduce, 1.5}, {Kind::barrier, 1.5}, {Kind::scan, 1.6}}) {
     const Claim claim = on_cluster(c, {.kind = kind})->claim();
     EXPECT_LE(static_cast<double>(claim.finish.ticks), most * static_cast<double>(claim.bound.ticks))
         << to_string(kind) << " takes " << claim.finish.ticks << ", at least " << claim.bound.ticks;
@@ -128,7 +128,7 @@ RC_GTEST_PROP(Clusters, WindowsThatGrowPieceByPieceAreScans, ()) {
   const Time never{kMaxTime};
   int found = 0;
   for (const auto& scan : {earliest_scan_by_nodes(it.cluster, it.problem, Time{0}, never),
-                           earliest_scan_by_ranks(it.cluster, it.problem, Time{0}, never)}) {
+                           earliest_windows_by_ranks(it.cluster, it.problem, Time{0}, never)}) {
     if (!scan) continue;
     ++found;
     const Report report = verify(*scan);
@@ -136,6 +136,45 @@ RC_GTEST_PROP(Clusters, WindowsThatGrowPieceByPieceAreScans, ()) {
     RC_ASSERT(report.finish == scan->finish);
   }
   RC_ASSERT(found > 0 || it.cluster.nodes.count() == 1);
+}
+
+/// clusters.md, Theorem 39: the same round the ring.
+RC_GTEST_PROP(Clusters, WindowsRoundTheRingReachEverybody, ()) {
+  Any it = any();
+  it.problem = {.kind = *rc::gen::element(Kind::allreduce, Kind::barrier)};
+  if (it.problem.kind == Kind::allreduce) it.problem.commutative = any_of(0, 1) == 0;
+  if (any_of(0, 3) == 0) it.cluster.nodes.read = Time{0};
+  if (any_of(0, 3) == 0) it.cluster.nodes.publish = Time{0};
+  if (any_of(0, 3) == 0) it.cluster.nodes.add(any_of(20, 30));
+  it.cluster.base.P = it.cluster.nodes.ranks();
+  const Time never{kMaxTime};
+  int found = 0;
+  const bool by_ranks = any_of(0, 3) == 0 || it.cluster.nodes.count() == 1;  // many orders take long
+  for (const auto& ring :
+       {earliest_ring_by_nodes(it.cluster, it.problem, Time{0}, never),
+        by_ranks ? earliest_windows_by_ranks(it.cluster, it.problem, Time{0}, never) : std::nullopt}) {
+    if (!ring) continue;
+    ++found;
+    const Report report = verify(*ring);
+    if (!report.legal()) RC_FAIL(to_string(it.cluster) + "\n" + to_string(report));
+    RC_ASSERT(report.finish == ring->finish);
+  }
+  RC_ASSERT(found > 0);
+}
+
+/// One more than the latency need not fit into 32 bits, and may be a multiple of 2^32.
+TEST(Clusters, OrdersAreDrawnWhateverTheLatency) {
+  for (const std::int64_t lambda : {(std::int64_t{1} << 32) - 1, (std::int64_t{1} << 33) - 1, std::int64_t{1} << 40}) {
+    Cluster c{logp(lambda - 2, 1, 2), {}};
+    for (const std::int64_t size : {2, 1, 1, 3}) c.nodes.add(size);
+    c.base.P = c.nodes.ranks();
+    c.nodes.gamma = c.nodes.publish = c.nodes.read = Time{1};
+    for (const Kind kind : {Kind::scan, Kind::allreduce}) {
+      const PlanPtr plan = on_cluster(c, {.kind = kind});
+      EXPECT_TRUE(verify(plan->schedule()).legal());
+      EXPECT_LE(plan->claim().finish, Time{2 * lambda});
+    }
+  }
 }
 
 TEST(Clusters, OneRankANodeIsLogP) {

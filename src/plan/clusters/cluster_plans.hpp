@@ -57,9 +57,11 @@ PlanPtr items_on_cluster(const Cluster& cluster, Rank root, std::int64_t k, Lane
 /// xo + (k-1-x)p), without the first of the two for x = 0. Time: O(log k).
 std::int64_t root_turns_to_last_item(const Cluster& cluster, std::int64_t k);
 PlanPtr scan_on_cluster(const Cluster& cluster, const Problem& problem, Lanes lanes);
-/// A scan that ends before `before`, or nothing where none is found (clusters.md, Theorem 37): the windows of all ranks grow by themselves, in many
-/// orders (few ranks only), or those of all nodes. No scan takes less than `bound`.
-std::optional<Schedule> earliest_scan_by_ranks(const Cluster& cluster, const Problem& problem, Time bound, Time before);
+/// A scan, an all-reduce or a barrier that ends before `before`, or nothing where none is found (clusters.md, Theorems 37 and 39): the windows of
+/// all ranks grow by themselves, in many orders (few ranks only), or those of all nodes. None takes less than `bound`.
+std::optional<Schedule> earliest_windows_by_ranks(const Cluster& cluster, const Problem& problem, Time bound,
+                                                  Time before);
+std::optional<Schedule> earliest_ring_by_nodes(const Cluster& cluster, const Problem& problem, Time bound, Time before);
 std::optional<Schedule> earliest_scan_by_nodes(const Cluster& cluster, const Problem& problem, Time bound, Time before);
 /// Every node does the same at the same time, so that a rank finds its part alone. REQUIRES equal nodes.
 PlanPtr scan_in_step(const Cluster& cluster, const Problem& problem, const Bound& bound);

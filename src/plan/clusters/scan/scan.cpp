@@ -180,7 +180,7 @@ PlanPtr scan_on_cluster(const Cluster& cluster, const Problem& problem, Lanes la
   if (!cluster.nodes.uniform() && lanes != Lanes::leaders) {
     take(earliest_scan_by_nodes(cluster, problem, bound.time, before()),
          [] { return std::string("windows of nodes that grow piece by piece"); });
-    take(earliest_scan_by_ranks(cluster, problem, bound.time, before()),
+    take(earliest_windows_by_ranks(cluster, problem, bound.time, before()),
          [] { return std::string("windows of ranks that grow piece by piece"); });
     if (best && cluster.base.P > kMostRoundsOfUnequal)
       return std::make_shared<ListedClusterPlan>(std::move(*best), bound.source, how);

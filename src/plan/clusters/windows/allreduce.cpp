@@ -165,9 +165,16 @@ PlanPtr allreduce_on_cluster(const Cluster& cluster, const Problem& problem, Lan
   if (lanes == Lanes::leaders) return leaders;
   Exchange exchange = best_exchange(cluster);
   if (!cluster.nodes.uniform()) {
-    const Time before = std::min(leaders->claim().finish, exchange.finish);
-    if (auto better = earliest_grouped(cluster, problem, bound.time, before))
-      return std::make_shared<ListedClusterPlan>(std::move(better->first), bound.source, std::move(better->second));
+    Time before = std::min(leaders->claim().finish, exchange.finish);
+    auto best = earliest_grouped(cluster, problem, bound.time, before);
+    if (best) before = best->first.finish;
+    if (auto better = earliest_ring_by_nodes(cluster, problem, bound.time, before)) {
+      before = better->finish;
+      best.emplace(std::move(*better), "windows of nodes that grow piece by piece round the ring");
+    }
+    if (auto better = earliest_windows_by_ranks(cluster, problem, bound.time, before))
+      best.emplace(std::move(*better), "windows of ranks that grow piece by piece round the ring");
+    if (best) return std::make_shared<ListedClusterPlan>(std::move(best->first), bound.source, std::move(best->second));
   }
   if (leaders->claim().finish <= exchange.finish) return leaders;
   const Claim claim{exchange.finish, bound.time, bound.source, exchange.how};
