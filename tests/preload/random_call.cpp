@@ -222,7 +222,10 @@ Collective::Collective(std::uint64_t seed, int number, MPI_Comm comm, Form form)
     case scatterv: in = shares_, out = share; break;
     case allgatherv: in = share, out = shares_; break;
     case alltoallv:
-    case alltoallw: in = both, out = both; break;
+    case alltoallw:  // one that gives nothing may get something
+      in = in_place_ ? both : std::vector<int>(index(me_.size), shares_[me]);
+      out = in_place_ ? both : shares_;
+      break;
     case reduce_scatter_block: in = whole, out = in_place_ ? whole : one; break;
     case reduce_scatter: in = whole, out = in_place_ ? whole : share; break;
     default: in = one, out = one;
