@@ -117,11 +117,11 @@ class ElementBuffer {
 
 /// Elements that are packed, laid out for the program's operation.
 void fold_packed(void* context, const void* left, const void* right, void* out, std::size_t count) {
-  constexpr std::size_t kPiece = 16 * 1024;  // bytes that are laid out at a time
+  constexpr std::size_t kLaidOut = 16 * 1024;  // bytes that are laid out at a time
   const TypeFold& fold = *static_cast<const TypeFold*>(context);
   const TypePacker& packer = fold.packer;
   const std::size_t size = packer.facts.size;
-  const std::size_t step = std::max<std::size_t>(1, kPiece / size);
+  const std::size_t step = std::max<std::size_t>(1, kLaidOut / size);
   const ElementBuffer first(packer.facts, static_cast<MPI_Aint>(std::min(step, count)));
   const ElementBuffer second(packer.facts, static_cast<MPI_Aint>(std::min(step, count)));
   for (std::size_t at = 0; at < count; at += step) {
