@@ -67,7 +67,7 @@ GroupPtr SharedMachine::open(const GroupInfo& info) {
       owner->group.reset(make_group(info));
       owner->machine = this;
       group = std::shared_ptr<SharedGroup>(owner, owner->group.get());
-      known = group;
+      known = group->self = group;
     }
   }
   if (group->info.members.count != info.members.count) {

@@ -29,6 +29,8 @@ struct SharedGroup : GroupState {
 
   std::mutex books;  ///< guards the costs
   MachineCosts costs;
+  std::weak_ptr<SharedGroup>
+      self{};  ///< for who wakes the members and still needs it: it goes with the last of them to leave
 };
 
 class SharedMachine {

@@ -343,8 +343,7 @@ void VirtualMachine::wake(std::int32_t rank) {
 
 void VirtualMachine::wake_all() noexcept {
   for (std::int32_t rank = 0; rank < size(); ++rank) wake(rank);
-  for (auto group = next_open_group(nullptr); group != nullptr; group = next_open_group(group.get()))
-    release(static_cast<VirtualGroup&>(*group));
+  for (auto group = next_open_group(nullptr); group != nullptr; group = next_open_group(group.get())) release(group);
   announce();
 }
 
@@ -415,29 +414,30 @@ void VirtualMachine::arrive(Carrier& own, VirtualProcessor& one, VirtualGroup& g
 }
 
 /// Those who have come take their places. From there on a processor may be woken, and run, by another carrier at any moment, and
-/// its group may go.
+/// its group may go: where somebody fails all are woken, also those whose meeting is complete.
 void VirtualMachine::seat(Carrier& own) {
   if (own.arrivals == 0) return;
   const std::span<const Arrived> arrived(own.arrived.data(), std::exchange(own.arrivals, 0));
   for (std::size_t i = 0; i < arrived.size();) {
     VirtualGroup& group = *arrived[i].one->group;
     Section& section = group.section_of(arrived[i].member);
-    const std::size_t sections = group.sections.size();  // known before the group may go
-    bool full = false;
+    std::shared_ptr<SharedGroup> complete_one;
     {
-      const Holding holding(section.busy);
+      const Holding holding(section.busy);  // until this ends nobody wakes those who come here, and the group is there
       do section.add(arrived[i++]);
       while (i < arrived.size() && arrived[i].one->group == &group && section.has(arrived[i].member));
-      full = section.here == section.members;
+      if (section.here == section.members &&
+          group.full.fetch_add(1, std::memory_order_acq_rel) + 1 == group.sections.size())
+        complete_one = group.self.lock();
     }
-    if (!full || group.full.fetch_add(1, std::memory_order_acq_rel) + 1 != sections) continue;
-    group.full.store(0, std::memory_order_relaxed);
-    complete(group);
+    if (complete_one != nullptr) complete(std::move(complete_one));
   }
   if (failed()) wake_all();  // they fell asleep after everybody was woken
 }
 
-void VirtualMachine::complete(VirtualGroup& group) {
+void VirtualMachine::complete(std::shared_ptr<SharedGroup> kept) {
+  auto& group = static_cast<VirtualGroup&>(*kept);
+  group.full.store(0, std::memory_order_relaxed);
   try {
     Agreement agreement;
     for (const Section& section : group.sections) agreement.add(section.agreement);
@@ -449,15 +449,16 @@ void VirtualMachine::complete(VirtualGroup& group) {
     fail(std::current_exception());
     return;
   }
-  if (options().migrate && group.sections.size() == carriers_.size()) release_to_carriers(group);
-  else release(group);
+  if (options().migrate && group.sections.size() == carriers_.size()) release_to_carriers(std::move(kept));
+  else release(std::move(kept));
   announce();
 }
 
-/// Those who sleep there are ready, by rank, so that one carrier always runs them in the same order.
-void VirtualMachine::release(VirtualGroup& group) {
+/// Those who sleep there are ready, by rank, so that one carrier always runs them in the same order. They keep the group while nobody runs
+/// them; it is given back before, because the last of them to leave closes its books. Where somebody has failed others wake them, too.
+void VirtualMachine::release(std::shared_ptr<SharedGroup> kept) {
   VirtualProcessor *first = nullptr, *last = nullptr;
-  for (Section& section : group.sections) {
+  for (Section& section : static_cast<VirtualGroup&>(*kept).sections) {
     const Holding holding(section.busy);
     for (VirtualProcessor*& slot : section.asleep) {
       VirtualProcessor* const one = std::exchange(slot, nullptr);
@@ -466,17 +467,21 @@ void VirtualMachine::release(VirtualGroup& group) {
       last = one;
     }
   }
+  if (!failed()) kept.reset();
   make_ready(first);
 }
 
 /// The same where each carrier has a section of its own, all of which sleep. Nobody is told before each has its own: else all
 /// would take from the first.
-void VirtualMachine::release_to_carriers(VirtualGroup& group) {
-  for (std::size_t i = 0; i < carriers_.size(); ++i) {  // the group may go with the last
+void VirtualMachine::release_to_carriers(std::shared_ptr<SharedGroup> kept) {
+  auto& group = static_cast<VirtualGroup&>(*kept);
+  for (std::size_t i = 0; i < carriers_.size(); ++i) {
     Carrier& carrier = carriers_[i];
     Section& section = group.sections[i];
     const std::lock_guard lock(carrier.mutex);
     const Holding holding(section.busy);
+    if (i + 1 == carriers_.size() && !failed())
+      kept.reset();  // those of this section keep it until the carrier's lock is free
     if (carrier.head == carrier.ready.size() && section.asleep.capacity() >= carrier.ready.capacity()) {
       carrier.ready.swap(section.asleep);  // each carrier has emptied its own: one alone would take longer for all
       carrier.head = 0;

@@ -144,9 +144,9 @@ class VirtualMachine final : public SharedMachine {
   void count_ended(Carrier& own);
   void come(Carrier& own, VirtualProcessor& processor);
   void leave(VirtualProcessor& processor);
-  void complete(VirtualGroup& group);
-  void release(VirtualGroup& group);
-  void release_to_carriers(VirtualGroup& group);
+  void complete(std::shared_ptr<SharedGroup> kept);
+  void release(std::shared_ptr<SharedGroup> kept);
+  void release_to_carriers(std::shared_ptr<SharedGroup> kept);
   void make_ready(VirtualProcessor* first);
   void start_carriers(std::vector<std::thread>& threads);
   void ask_for_next(const Carrier& own) const;
