@@ -11,8 +11,8 @@
 namespace chasqui::plan {
 namespace {
 
-constexpr std::int64_t kMostMessages = 20'000;  ///< some tenths of a second
-constexpr std::int64_t kMostScanRanks = 1024;
+constexpr std::int64_t kMostTriedMessages = 20'000;  ///< some tenths of a second
+constexpr std::int64_t kMostTriedScanRanks = 1024;
 
 class OnSingleRanks final : public Plan {
  public:
@@ -48,7 +48,7 @@ PlanPtr on_plain_machine(PlanPtr plan, std::string construction) {
 }
 
 PlanPtr items_listed(const Cluster& cluster, const Problem& problem) {
-  if (problem.items == 1 || saturating_multiply(cluster.base.P - 1, problem.items) > kMostMessages) return nullptr;
+  if (problem.items == 1 || saturating_multiply(cluster.base.P - 1, problem.items) > kMostTriedMessages) return nullptr;
   return on_plain_machine(items_on_cluster(cluster, problem.root, problem.items, Lanes::all),
                           "a tree for each item, one message after another");
 }
@@ -65,7 +65,7 @@ PlanPtr listed(const LogP& machine, const Problem& problem) {
       return std::make_shared<ReversedPlan>(machine, problem, std::move(claim), std::move(forward));
     }
     case Kind::scan:
-      if (machine.P > kMostScanRanks) return nullptr;
+      if (machine.P > kMostTriedScanRanks) return nullptr;
       return on_plain_machine(scan_on_cluster(cluster, problem, Lanes::all), "windows, one message after another");
     default: return nullptr;
   }
