@@ -537,6 +537,20 @@ RC_GTEST_PROP(Clusters, FineTicksArePlannedInACoarserUnit, ()) {
     RC_ASSERT(near(fine->claim().finish, coarse.finish));
 }
 
+/// A gap a little above a multiple of the node gap is worth what the multiple is (clusters.md, Theorem 33).
+TEST(Clusters, BoundsOfUnequalNodesDoNotFallForAShorterNodeGap) {
+  Cluster c{logp(200, 300, 600), {}};
+  for (const std::int64_t size : {1, 2, 2, 1, 2, 4}) c.nodes.add(size);
+  c.base.P = c.nodes.ranks();
+  c.nodes.publish = Time{100};
+  for (const Kind kind : {Kind::broadcast, Kind::reduce, Kind::barrier}) {
+    c.nodes.gamma = Time{300};
+    const Time bound = claim_of(c, kind).bound;
+    c.nodes.gamma = Time{299};
+    EXPECT_GE(claim_of(c, kind).bound + Time{20}, bound) << to_string(kind);
+  }
+}
+
 TEST(Clusters, ACoarserUnitIsTakenWhereTicksAreFine) {
   const Cluster usual = cluster(300, 4, logp(28'000'001, 2'000'000, 6'000'000), 1'000'000, 2'000'000, 2'000'000);
   EXPECT_NE(one_entry_tree(usual, Lanes::all).shape(), spread_shape(usual, 4));

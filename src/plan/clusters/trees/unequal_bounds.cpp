@@ -77,10 +77,18 @@ std::vector<std::int64_t> sizes_of(const Nodes& nodes) {
   return sizes;
 }
 
-/// Lanes but the first of an entry that can be of use: in a gap no more than these may send.
-std::int64_t lanes_of_use(const Cluster& cluster) {
+/// A gap between the sends of a rank, and how many lanes of an entry beside the first can be of use: in a gap no more than these may send.
+struct GapOfLanes {
+  std::int64_t gap, lanes;
+};
+
+/// Whoever keeps a gap keeps each shorter one, too. If it is a little more than a multiple of the node gap, that multiple says more.
+std::vector<GapOfLanes> gaps_of_lanes(const Cluster& cluster) {
   const std::int64_t gap = cluster.base.gap().ticks, gamma = cluster.nodes.gamma.ticks;
-  return gamma == 0 ? cluster.nodes.largest() : divide_up(gap, gamma);
+  if (gamma == 0) return {{gap, cluster.nodes.largest()}};
+  std::vector<GapOfLanes> gaps{{gap, divide_up(gap, gamma)}};
+  if (gap % gamma != 0 && gap > gamma) gaps.push_back({gap / gamma * gamma, gap / gamma});
+  return gaps;
 }
 
 bool few_enough(const Cluster& cluster) {
@@ -97,10 +105,15 @@ std::optional<UnequalTimes> unequal_broadcast_times(const Cluster& cluster, std:
   caps.insert(caps.begin(), root_size);
   std::vector<std::int64_t> labels(static_cast<std::size_t>(nodes.largest()), (nodes.publish + nodes.read).ticks);
   labels[0] = 0;
-  const Entries all{std::move(caps),          labels, labels, cluster.base.lambda().ticks, cluster.base.gap().ticks,
-                    1 + lanes_of_use(cluster)};
-  const Entries::Times times = all.until(nodes.count(), nodes.ranks());
-  return UnequalTimes{Time{times.entered}, Time{times.reached}};
+  Entries all{std::move(caps), labels, labels, cluster.base.lambda().ticks, 0, 0};
+  UnequalTimes most{Time{0}, Time{0}};
+  for (const auto& [gap, lanes] : gaps_of_lanes(cluster)) {
+    all.gap = gap;
+    all.senders = 1 + lanes;
+    const Entries::Times times = all.until(nodes.count(), nodes.ranks());
+    most = {std::max(most.entered, Time{times.entered}), std::max(most.informed, Time{times.reached})};
+  }
+  return most;
 }
 
 Time unequal_flow_time(const Cluster& cluster, std::int64_t root_size) {
@@ -122,8 +135,10 @@ Time unequal_flow_time(const Cluster& cluster, std::int64_t root_size) {
   std::vector<std::int64_t> labels = board_labels(nodes, nodes.largest());
   Entries all{std::move(caps), labels, labels, cluster.base.lambda().ticks, cluster.base.gap().ticks, nodes.largest()};
   std::int64_t least = all.until(nodes.count(), nodes.ranks()).reached;
-  if (const std::int64_t senders = 1 + lanes_of_use(cluster); senders < nodes.largest()) {
-    all.senders = senders;
+  for (const auto& [gap, lanes] : gaps_of_lanes(cluster)) {
+    if (1 + lanes >= nodes.largest()) continue;
+    all.gap = gap;
+    all.senders = 1 + lanes;
     std::fill(all.sending.begin() + 1, all.sending.end(), labels[1]);
     least = std::max(least, all.until(nodes.count(), nodes.ranks()).reached);
   }
