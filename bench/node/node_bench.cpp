@@ -3,14 +3,16 @@
 // and the calls as a program makes them (MPI_…), which the drop-in library serves where it is preloaded. Compiles with
 // any mpicxx; with -DNODE_BENCH_CHASQUI, the headers and the library, the C++ interface is a third contestant.
 //   mpirun -np 16 env LD_PRELOAD=libchasqui-mpi-….so node_bench [--modes sync,skew,burst,cold] [--kinds broadcast,…]
-//       [--sizes 8,64,…] [--seconds 0.1] [--csv file] [--method name]
-// sync: a common start. skew: every rank comes up to 20 us later, at random. burst: calls back to back. cold: the buffers are
-// in no cache. Times are from the last rank's beginning to the last rank's end, burst: per call; the median of a slice of
-// rounds after a few that do not count, then the median over slices. A ratio is the median over neighbouring slices. --method forces the C++ interface.
+//       [--sizes 8,64,…] [--seconds 0.1] [--root 0] [--csv file] [--method name]
+// sync: a common start. skew: every rank comes up to 20 us later, at random (skew=100: up to 100). burst: calls back to back. cold: the
+// buffers are in no cache. --root: always this one, not another in every call. Times are from the last rank's beginning to the
+// last rank's end, burst: per call; the median of a slice of rounds after a few that do not count, then the median over slices.
+// Contestants take turns in going first. A ratio is the median over pairs of neighbouring slices. --method forces the C++ interface.
 #include <mpi.h>
 #include <time.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -32,7 +34,8 @@ namespace {
 
 constexpr int kSlices = 6;
 constexpr std::size_t kCallsOfBurst = 32, kColdBytes = std::size_t{32} << 20;
-constexpr double kLead = 20'000, kSkew = 20'000;  // nanoseconds
+constexpr double kLead = 20'000;  // nanoseconds
+constexpr const char* kModes[] = {"sync", "skew", "burst", "cold"};
 
 enum Kind { barrier, broadcast, allreduce, reduce, allgather, gather, scatter, scan, alltoall, reduce_scatter, kinds };
 constexpr const char* kNames[kinds] = {"barrier", "broadcast", "allreduce", "reduce",   "allgather",
@@ -51,6 +54,12 @@ struct Ranks {
     MPI_Comm_size(MPI_COMM_WORLD, &size);
   }
 };
+
+[[noreturn]] void refuse(const std::string& what) {
+  std::fprintf(stderr, "node_bench: %s\n", what.c_str());
+  MPI_Abort(MPI_COMM_WORLD, 2);
+  std::abort();
+}
 
 /// One call on buffers of its own.
 struct Call {
@@ -92,10 +101,7 @@ Contestant of_interface(const std::string& method) {
     comm->force(chasqui::run::Choice{which, 0, 1, ""});
     known = true;
   }
-  if (!known) {
-    std::fprintf(stderr, "--method %s: there is no such method; `chasqui explain` names them\n", method.c_str());
-    MPI_Abort(MPI_COMM_WORLD, 2);
-  }
+  if (!known) refuse("--method " + method + ": there is no such method; `chasqui explain` names them");
   return [comm](const Call& c) {
     using chasqui::Kind;
     constexpr Kind same[] = {Kind::barrier, Kind::broadcast, Kind::allreduce, Kind::reduce,   Kind::allgather,
@@ -211,29 +217,82 @@ class Buffers {
   std::vector<char> elsewhere_;
 };
 
+/// Of an even number of values the geometric mean of the two in the middle: the median of a / b is 1 over that of b / a.
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : std::sqrt(values[half - 1] * values[half]);
 }
 
-/// Begins together, up to kSkew later where that is wanted, by a number that every rank and round has for itself.
-void wait_for_start(const Ranks& ranks, bool skew, std::uint64_t round) {
+/// Begins together, or up to `skew` nanoseconds later, by a number that every rank and round has for itself.
+void wait_for_start(const Ranks& ranks, double skew, std::uint64_t round) {
   double start = now() + kLead;
   const double mine = start;
   MPI_NATIVE(MPI_Allreduce)(&mine, &start, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
   std::uint64_t mixed = (round * 64 + static_cast<std::uint64_t>(ranks.rank) + 1) * 0x9E3779B97F4A7C15u;
   mixed ^= mixed >> 29;
-  if (skew) start += static_cast<double>(mixed * 0xBF58476D1CE4E5B9u >> 40) / (1 << 24) * kSkew;
+  start += static_cast<double>(mixed * 0xBF58476D1CE4E5B9u >> 40) / (1 << 24) * skew;
   while (now() < start) {
   }
 }
 
+std::vector<std::string> words(const std::string& list) {
+  std::vector<std::string> all;
+  std::istringstream text(list);
+  for (std::string word; std::getline(text, word, ',');) all.push_back(word);
+  return all;
+}
+
+template <typename Names>
+void require_known(const std::string& list, const Names& names, const std::string& option) {
+  for (const std::string& word : words(list)) {
+    if (std::find(std::begin(names), std::end(names), word) != std::end(names)) continue;
+    std::string known;
+    for (const char* name : names) known += std::string(known.empty() ? "" : ", ") + name;
+    refuse(option + " " + word + ": there are " + known);
+  }
+}
+
+struct Settings {
+  std::string modes = "sync", kinds, sizes = "8,64,1024,4096,16384,65536,262144,1048576,4194304", csv, method;
+  double seconds = 0.1;  ///< of each row
+  int root = -1;         ///< of every call; -1: another one in every call
+  Settings(int argc, char** argv) {
+    for (int i = 1; i < argc; i += 2) {
+      const std::string name = argv[i];
+      if (i + 1 == argc) refuse(name + " wants a value");
+      const std::string value = argv[i + 1];
+      if (name == "--modes") modes = value;
+      else if (name == "--kinds") kinds = value;
+      else if (name == "--sizes") sizes = value;
+      else if (name == "--csv") csv = value;
+      else if (name == "--method") method = value;
+      else if (name == "--seconds") seconds = std::atof(value.c_str());
+      else if (name == "--root") root = std::atoi(value.c_str());
+      else refuse("there is no " + name + ": see the beginning of bench/node/node_bench.cpp");
+    }
+    for (const std::string& mode : words(modes)) require_known(mode.substr(0, mode.find('=')), kModes, "--modes");
+    require_known(kinds, kNames, "--kinds");
+    if (root >= Ranks().size) refuse("--root " + std::to_string(root) + ": there is no such rank");
+  }
+  bool wants(const char* kind) const {
+    return kinds.empty() || ("," + kinds + ",").find("," + std::string(kind) + ",") != std::string::npos;
+  }
+};
+
+/// Nanoseconds.
+double skew_of(const std::string& mode) {
+  if (mode.substr(0, 4) != "skew") return 0;
+  return mode.size() > 5 ? std::atof(mode.c_str() + 5) * 1e3 : 20'000;
+}
+
 /// Rounds of one contestant: the median time, the same on every rank.
-double slice(const Ranks& ranks, const std::string& mode, Buffers& buffers, int rounds, std::uint64_t& number,
-             const Contestant& contestant) {
+double slice(const Ranks& ranks, const Settings& settings, const std::string& mode, Buffers& buffers, int rounds,
+             std::uint64_t& number, const Contestant& contestant) {
   const std::size_t calls = mode == "burst" ? buffers.slots() : 1;
   const std::uint64_t first = number;
   const auto root = [&](std::uint64_t call) {
+    if (settings.root >= 0) return settings.root;
     return static_cast<int>(call / calls % static_cast<std::uint64_t>(ranks.size));
   };
   const auto fill = [&](std::uint64_t call) { buffers.fill(buffers.call(call, root(call)), Data{call}); };
@@ -247,7 +306,7 @@ double slice(const Ranks& ranks, const std::string& mode, Buffers& buffers, int 
       buffers.forget();
     }
     for (std::uint64_t k = 0; k < calls && mode != "cold"; ++k) fill(number + k);
-    wait_for_start(ranks, mode == "skew", number);
+    wait_for_start(ranks, skew_of(mode), number);
     const double begin = now();
     for (std::uint64_t k = 0; k < calls; ++k) contestant(buffers.call(number + k, root(number + k)));
     const double end = now();
@@ -263,45 +322,20 @@ double slice(const Ranks& ranks, const std::string& mode, Buffers& buffers, int 
   return median(times);
 }
 
-std::vector<std::string> words(const std::string& list) {
-  std::vector<std::string> all;
-  std::istringstream text(list);
-  for (std::string word; std::getline(text, word, ',');) all.push_back(word);
-  return all;
-}
-
-struct Settings {
-  std::string modes = "sync", kinds, sizes = "8,64,1024,4096,16384,65536,262144,1048576,4194304", csv, method;
-  double seconds = 0.1;  ///< of each row
-  Settings(int argc, char** argv) {
-    for (int i = 1; i + 1 < argc; i += 2) {
-      const std::string name = argv[i], value = argv[i + 1];
-      if (name == "--modes") modes = value;
-      else if (name == "--kinds") kinds = value;
-      else if (name == "--sizes") sizes = value;
-      else if (name == "--csv") csv = value;
-      else if (name == "--method") method = value;
-      else if (name == "--seconds") seconds = std::atof(value.c_str());
-    }
-  }
-  bool wants(const char* kind) const {
-    return kinds.empty() || ("," + kinds + ",").find("," + std::string(kind) + ",") != std::string::npos;
-  }
-};
-
 void row(const Ranks& ranks, const Settings& settings, const std::string& mode, Kind kind, std::size_t bytes,
          const std::vector<Contestant>& contestants, std::ostream& csv) {
   Buffers buffers(ranks, kind, bytes, mode == "cold");
   std::uint64_t number = 0;
   const double begun = now();
-  for (const Contestant& each : contestants) slice(ranks, mode, buffers, 3, number, each);
+  for (const Contestant& each : contestants) slice(ranks, settings, mode, buffers, 3, number, each);
   double rounds = settings.seconds * 1e9 / kSlices / std::max(1.0, (now() - begun) / 3);
   MPI_NATIVE(MPI_Bcast)(&rounds, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
   std::vector<std::vector<double>> times(contestants.size());
   for (int s = 0; s < kSlices; ++s) {
-    for (std::size_t c = 0; c < contestants.size(); ++c) {
+    for (std::size_t turn = 0; turn < contestants.size(); ++turn) {
+      const std::size_t c = s % 2 == 0 ? turn : contestants.size() - 1 - turn;
       const auto n = static_cast<int>(std::clamp(rounds, 3.0, 500.0));
-      times[c].push_back(slice(ranks, mode, buffers, n, number, contestants[c]));
+      times[c].push_back(slice(ranks, settings, mode, buffers, n, number, contestants[c]));
     }
   }
   if (ranks.rank != 0) return;

@@ -55,9 +55,15 @@ if [ -x "$build/bin/node_bench_openmpi" ] && [ -e "$build/lib/libchasqui-mpi-ope
   "$source/bench/node/rivals.py" --rival "openmpi4=$build/bin=mpirun.openmpi -np {ranks}" --program node_bench_openmpi \
     --library ../lib/libchasqui-mpi-openmpi.so --only "no cma" --ranks 2 --runs 1 --modes sync --kinds reduce --sizes 8 --seconds 0.001 \
     --csv "$work/rivals.csv" >"$work/rivals.log" 2>&1 || { cat "$work/rivals.log"; exit 1; }
-  grep -q "^| reduce | .*[0-9]" "$work/rivals.log" && grep -q "^lost [01] of 1 cells" "$work/rivals.log" &&
-    grep -q "^1,openmpi4,no cma,drop-in,sync,reduce,8,2," "$work/rivals.csv" || { cat "$work/rivals.log"; exit 1; }
+  grep -q "^| reduce | .*[0-9]" "$work/rivals.log" && grep -q "^| openmpi4 | sync | 2 | 1 | [01] of 1 | .* | reduce 8 B [0-9.]* |$" "$work/rivals.log" &&
+    grep -q "^1,[-0-9]*,[^,]*,openmpi4,no cma,drop-in,sync,reduce,8,2," "$work/rivals.csv" || { cat "$work/rivals.log"; exit 1; }
   echo "ok: bench/node/rivals.py"
+  if mpirun.openmpi -np 2 "$build/bin/node_bench_openmpi" --modes back-to-back >"$work/refused.log" 2>&1 ||
+    ! grep -q "^node_bench: --modes back-to-back: there are sync, skew, burst, cold$" "$work/refused.log"; then
+    cat "$work/refused.log"
+    exit 1
+  fi
+  echo "ok: node_bench refuses what it does not know"
 fi
 
 [ -x "$build/bin/smpi_bench" ] || { echo "skipped: no SimGrid"; exit 0; }
