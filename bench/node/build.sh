@@ -15,11 +15,11 @@ includes="-I$root/include -I$root/src"
 for directory in "$@"; do includes="$includes -I$directory"; done
 flags="-std=c++20 -O3 -fPIC -DNDEBUG -DFMT_HEADER_ONLY=1 -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX -DCHASQUI_MPI_FLAVOUR='\"here\"' $includes"
 mpicxx=${MPICXX:-mpicxx}
-# A line for each object: its compiler and flags, its source, itself.
+# A line for each object: its compiler and flags, its source, itself. Files in different folders may have one name.
 objects() {
   compiler=$1 to=$2
   shift 2
-  for source in "$@"; do echo "$compiler $flags -c $source -o $to/$(basename "$(dirname "$source")")_$(basename "$source").o"; done
+  for source in "$@"; do echo "$compiler $flags -c $source -o $to/$(echo "${source#"$root"/}" | tr / _).o"; done
 }
 sources() {
   for room in "$@"; do find "$root/src/$room" -name '*.cpp'; done
@@ -57,7 +57,7 @@ if [ -n "${COMPONENT:-}" ]; then
     grep -v -e /foreign_library.cpp -e /preload/native.cpp -e /preload/handshake.cpp -e /init_calls.cpp -e /nonblocking_calls.cpp) >"$folder/list"
   compile <"$folder/list"
   # shellcheck disable=SC2086
-  $mpicxx -shared "$folder"/objects/*.o "$out"/pmpi/mpi_*.o $shared -Wl,--version-script="$root/src/preload/component/exported.map" \
+  $mpicxx -shared "$folder"/objects/*.o "$out"/pmpi/src_mpi_*.o $shared -Wl,--version-script="$root/src/preload/component/exported.map" \
     -Wl,-z,nodelete -pthread -ldl -o "$folder/mca_coll_chasqui.so"
   $mpicxx -std=c++20 -O2 -DOMPI_SKIP_MPICXX "$root/bench/node/ongoing.cpp" -o "$out/ongoing"
 fi

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "chasqui/base/clock.hpp"
 #include "chasqui/measure/measure.hpp"
 
 #include <algorithm>
