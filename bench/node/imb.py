@@ -14,6 +14,7 @@ import os
 import statistics
 import subprocess
 import sys
+import tempfile
 
 from rivals import name_of, settings_of, size_name, version_here
 
@@ -39,8 +40,12 @@ def times_of(text):
 def run(rival, program, library, launch, setting, ours, options):
     variables = [f"{name}={value}" for name, value in settings_of(rival)[setting].items()]
     preload = [f"LD_PRELOAD={os.path.abspath(library)}"] if ours else []
-    command = launch.split() + ["env"] + variables + preload + [program, "-npmin", "1000000", "-msglog", options.msglog] + list(BENCHMARKS)
-    done = subprocess.run(command, env={**os.environ, **settings_of(rival)[setting]}, capture_output=True, text=True, timeout=options.patience)
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as lengths:
+        lengths.write(options.sizes.replace(",", "\n") + "\n")
+        lengths.flush()
+        command = launch.split() + ["env"] + variables + preload + [program, "-npmin", "1000000", "-msglen", lengths.name] + list(BENCHMARKS)
+        done = subprocess.run(command, env={**os.environ, **settings_of(rival)[setting]}, capture_output=True, text=True,
+                              timeout=options.patience)
     if done.returncode != 0:
         print(f"{rival}, {setting}: {done.stderr.strip()[-300:]}", file=sys.stderr)
     return times_of(done.stdout)
@@ -88,7 +93,7 @@ def show(rows):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rival", action="append", default=[], help="NAME=IMB-MPI1=LIBRARY=LAUNCHER")
-    parser.add_argument("--msglog", default="3:18", help="sizes, as IMB takes them")
+    parser.add_argument("--sizes", default="8,64,1024,4096,16384,65536,262144", help="bytes")
     parser.add_argument("--launches", type=int, default=3, help="of each side with each setting")
     parser.add_argument("--only", default="", help="settings, separated by commas")
     parser.add_argument("--patience", type=float, default=600, help="seconds for each launch")

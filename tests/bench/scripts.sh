@@ -36,6 +36,38 @@ if [ -x "$build/bin/wan_bench.openmpi" ] && [ "$(id -u)" = 0 ] && [ -c /dev/net/
   echo "ok: bench/wan, emulated"
 fi
 
+# Every source has an object of its own, whatever names there are in other folders. This compiler only notes what it is to make.
+printf '#!/bin/sh\nwhile [ $# -gt 0 ]; do\n  case $1 in -o) shift; echo "$1" >>"%s"; : >"$1" ;; esac\n  shift\ndone\n' "$work/objects" >"$work/compiler"
+chmod +x "$work/compiler"
+COMPONENT=1 CXX="$work/compiler" MPICXX="$work/compiler" MPICC="$work/compiler" "$source/bench/node/build.sh" "$work/by-hand" >"$work/build.log" 2>&1 ||
+  { cat "$work/build.log"; exit 1; }
+[ "$(wc -l <"$work/objects")" -gt 200 ] && [ -z "$(sort "$work/objects" | uniq -d)" ] || { echo "made twice:"; sort "$work/objects" | uniq -d; exit 1; }
+echo "ok: bench/node/build.sh"
+
+# A program that prints as IMB does: twice as fast where something is preloaded, but for barriers.
+cat >"$work/imb" <<'END'
+#!/bin/sh
+shift 2
+[ "$1" = -msglen ] && sizes=$(cat "$2") || exit 1
+shift 2
+[ -n "${LD_PRELOAD:-}" ] && us=2.00 || us=4.00
+for benchmark in "$@"; do
+  echo "# Benchmarking $benchmark"
+  if [ "$benchmark" = Barrier ]; then
+    echo " #repetitions t_min[usec] t_max[usec] t_avg[usec]"
+    echo " 1000 1.00 3.00 2.00"
+  else
+    echo " #bytes #repetitions t_min[usec] t_max[usec] t_avg[usec]"
+    for size in $sizes; do echo " $size 1000 1.00 $us 2.00"; done
+  fi
+done
+END
+chmod +x "$work/imb"
+"$source/bench/node/imb.py" --rival "mpich=$work/imb=/dev/null=env" --sizes 8,1024 --launches 1 --csv "$work/imb.csv" >"$work/imb.log" 2>&1 &&
+  grep -qxF "| broadcast | 2.00 | 2.00 |" "$work/imb.log" && grep -qxF "| barrier | 1.00 |  |" "$work/imb.log" &&
+  grep -qxF "below 1: 0 of 17 cells, below 0.97: 0, median 2.00" "$work/imb.log" || { cat "$work/imb.log"; exit 1; }
+echo "ok: bench/node/imb.py"
+
 # Hosts of several ranks: han's ratio is of its own launch; the chosen way was not the fastest; who always began late has no time.
 {
   echo "library,hosts,delay_us,kind,bytes,who,rounds,q1_us,median_us,q3_us,predicted_us"
