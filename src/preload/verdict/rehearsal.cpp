@@ -117,8 +117,7 @@ class Rehearsal {
       }
       if (clearly_longer(least[0], least[1])) break;  // for us; against us blocks are repeated
     }
-    const bool clear = clearly_longer(least[0], least[1]) || clearly_longer(least[1], least[0]);
-    if (!clear && !meets(which.kind) && !also_alone(least)) return false;
+    if (!blocks_decide(least[0], least[1], meets(which.kind)) && !also_alone(least)) return false;
     note(which.what, bytes, least);
     return true;
   }
@@ -132,8 +131,8 @@ class Rehearsal {
   static constexpr double kBlock = 5e4;  ///< nanoseconds of a block natively, about
   static Side side_of(std::size_t block) { return block == 0 || block == 3 ? Side::native : Side::ours; }
 
-  /// Calls of which some ranks leave before others come may follow each other twice as fast as one alone takes, as those of a scan along the
-  /// ranks do; programs make both. Where back to back is no clear difference, single calls that begin together count as much.
+  /// Calls of which some ranks leave before others come may follow each other several times as fast as one alone takes; programs make both.
+  /// Single calls that begin together count as much as those back to back.
   bool also_alone(std::array<double, 2>& least) {
     constexpr std::size_t kCalls = 8;
     std::array<double, 2 * kCalls> moments{};
