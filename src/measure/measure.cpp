@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "chasqui/base/clock.hpp"
 #include "chasqui/measure/measure.hpp"
 
 #include <algorithm>
 
+#include "chasqui/base/clock.hpp"
 #include "chasqui/base/error.hpp"
 #include "chasqui/run/choose.hpp"
 #include "measure/collective_times.hpp"
