@@ -12,6 +12,7 @@
 #include <cstring>
 #include <thread>
 
+#include "base/reserve.hpp"
 #include "chasqui/base/error.hpp"
 
 namespace chasqui::group {
@@ -334,8 +335,7 @@ int Meeting::open_memory(std::size_t bytes) {
     return file;
   }
   if (bytes != 0) file = memfd_create("chasqui", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-  if (file >= 0 && (posix_fallocate(file, 0, static_cast<off_t>(bytes)) != 0 ||
-                    fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0)) {
+  if (file >= 0 && (reserve(file, 0, bytes) != 0 || fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0)) {
     close(file);
     file = -1;
   }

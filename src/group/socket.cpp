@@ -112,9 +112,13 @@ Socket::~Socket() {
 }
 
 bool wait_for(int file, bool reading, double seconds) {
+  const Deadline deadline(seconds);
   pollfd one{file, static_cast<short>(reading ? POLLIN : POLLOUT), 0};
-  const int milliseconds = static_cast<int>(std::clamp(seconds * 1e3 + 1, 0.0, 1e8));
-  return poll(&one, 1, milliseconds) > 0;
+  int found = 0;
+  do {  // a signal interrupts it, whatever its handler was installed with
+    found = poll(&one, 1, static_cast<int>(std::clamp(deadline.left() * 1e3 + 1, 0.0, 1e8)));
+  } while (found < 0 && errno == EINTR && !deadline.over());
+  return found > 0;
 }
 
 bool Socket::send(const void* data, std::size_t bytes, const Deadline& deadline) const {

@@ -6,6 +6,7 @@
 #include <netinet/in.h>
 #include <sched.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -290,6 +291,19 @@ TEST(Rendezvous, OfLaunchersThatNameNone) {
   });
   EXPECT_NE(ends[0].text.find("4 of 8 processes on this node: where do those of all nodes meet?"), std::string::npos)
       << ends[0].text;
+}
+
+/// Profilers and interpreters have such timers. The rank that comes late is waited for in many system calls that end at a signal.
+TEST(Rendezvous, BesideATimerThatInterruptsEverything) {
+  const Folder folder;
+  const auto ends = run_ranks(3, [&](int rank) {
+    std::signal(SIGALRM, [](int) {});
+    const itimerval often{{0, 1000}, {0, 1000}};
+    setitimer(ITIMER_REAL, &often, nullptr);
+    if (rank == 2) std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    return sum_of_ones(at(rank, 3, folder / "meeting"));
+  });
+  for (const End& end : ends) EXPECT_EQ(end.text, "3");
 }
 
 TEST(Rendezvous, WithoutALauncher) { EXPECT_THROW(join(), Error); }
