@@ -105,6 +105,8 @@ class RunCommand : public Command {
     option("--report", "FILE", &report_, "write the report to FILE (JSON if its name ends in .json)").output();
     flag("--verify", verify_, "do every call twice, by Chasqui and by the MPI library, and compare");
     flag("--reproducible", reproducible_, "add in rank order, so that sums have the same bits every time");
+    flag("--no-gpu", no_gpu_,
+         "serve although the MPI library takes pointers of a GPU: the program's collectives get none");
     flag("--log", log_, "say which calls go to the MPI library, and why");
     flag("--json", json_, "print the report as JSON");
     example("chasqui run -- mpirun -n 4 ./app", "the program, and a report at the end");
@@ -173,6 +175,7 @@ class RunCommand : public Command {
     if (disable_) all["CHASQUI_DISABLE"] = *disable_;
     if (verify_) all["CHASQUI_VERIFY"] = "1";
     if (reproducible_) all["CHASQUI_REPRODUCIBLE"] = "1";
+    if (no_gpu_) all["CHASQUI_GPU"] = "0";
     if (log_) all["CHASQUI_LOG"] = "1";
     return all;
   }
@@ -180,7 +183,7 @@ class RunCommand : public Command {
   std::vector<std::string> words_;
   std::string flavour_ = "auto", way_ = "auto";
   std::optional<std::string> profile_, disable_, report_;
-  bool verify_ = false, reproducible_ = false, log_ = false, json_ = false;
+  bool verify_ = false, reproducible_ = false, no_gpu_ = false, log_ = false, json_ = false;
 };
 
 }  // namespace
