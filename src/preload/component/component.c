@@ -13,6 +13,7 @@
 #include "ompi_config.h"
 //
 #include "mpi.h"
+#include "ompi/attribute/attribute.h"
 #include "ompi/communicator/communicator.h"
 #include "ompi/datatype/ompi_datatype.h"
 #include "ompi/mca/coll/base/base.h"
@@ -261,10 +262,26 @@ static void initialized(int argc, char** argv, int requested, int* provided) {
   chasqui_component_begin(ompi_mpi_thread_multiple);
 }
 
+/// MPI_Finalize first deletes what the program has attached to MPI_COMM_SELF, by functions of the program's, which may call collectives. So this
+/// is done here, as MPI_Finalize would do it next, and what serves ends after the last of them.
+static void finalizing(void) {
+  static bool called = false;
+  if (called) return;
+  called = true;
+  ompi_communicator_t* const self = &ompi_mpi_comm_self.comm;
+  if (self->c_keyhash != NULL) {
+    ompi_attr_delete_all(COMM_ATTR, self, self->c_keyhash);
+    OBJ_RELEASE(self->c_keyhash);
+    self->c_keyhash = NULL;
+  }
+  let_go_later(MPI_COMM_NULL);
+  chasqui_component_end();
+}
+
 static ompi_hook_base_component_t hooks = {
     .hookm_version = {OMPI_HOOK_BASE_VERSION_1_0_0, .mca_component_name = "chasqui"},
     .hookm_mpi_init_bottom = initialized,
-    .hookm_mpi_finalize_top = chasqui_component_end,
+    .hookm_mpi_finalize_top = finalizing,
 };
 
 static char kKey[] = "chasqui.settings";
