@@ -16,10 +16,10 @@
 #include "ompi/attribute/attribute.h"
 #include "ompi/communicator/communicator.h"
 #include "ompi/datatype/ompi_datatype.h"
+#include "ompi/group/group.h"
 #include "ompi/mca/coll/base/base.h"
 #include "ompi/mca/coll/coll.h"
 #include "ompi/mca/hook/base/base.h"
-#include "ompi/proc/proc.h"
 #include "ompi/runtime/mpiruntime.h"
 #include "opal/mca/pmix/pmix.h"
 #include "opal/runtime/opal_progress.h"
@@ -293,11 +293,12 @@ static int init_query(bool progress_threads, bool mpi_threads) {
 }
 
 int chasqui_component_hash_of(int rank, uint64_t* hash) {
-  ompi_proc_t* const proc = ompi_comm_peer_lookup(&ompi_mpi_comm_world.comm, rank);
+  // Of most processes on other nodes Open MPI has nothing but the name until somebody talks to them.
+  const opal_process_name_t name = ompi_group_get_proc_name(ompi_mpi_comm_world.comm.c_remote_group, rank);
   uint8_t* bytes = NULL;
   size_t size = 0;
   int code = OMPI_SUCCESS;
-  OPAL_MODEX_RECV_STRING(code, kKey, &proc->super.proc_name, &bytes, &size);
+  OPAL_MODEX_RECV_STRING(code, kKey, &name, &bytes, &size);
   const int found = code == OPAL_SUCCESS && size == sizeof *hash;
   if (found) memcpy(hash, bytes, sizeof *hash);
   free(bytes);
