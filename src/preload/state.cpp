@@ -267,11 +267,13 @@ void meet_at_the_end() {
 
 void close_states() {
   free_ended();
-  std::vector<CommState*> left;
+  std::vector<CommState*> left, requested;
   {
     const std::lock_guard lock(lists_mutex);
     left = living();
+    requested = ended();
   }
+  for (const CommState* state : requested) add_to_report(*state);  // requests of theirs were never freed
   for (CommState* state : left) {
     add_to_report(*state);
     state->comm.reset();

@@ -13,12 +13,13 @@
 #include "ompi_config.h"
 //
 #include "mpi.h"
+#include "ompi/attribute/attribute.h"
 #include "ompi/communicator/communicator.h"
 #include "ompi/datatype/ompi_datatype.h"
+#include "ompi/group/group.h"
 #include "ompi/mca/coll/base/base.h"
 #include "ompi/mca/coll/coll.h"
 #include "ompi/mca/hook/base/base.h"
-#include "ompi/proc/proc.h"
 #include "ompi/runtime/mpiruntime.h"
 #include "opal/mca/pmix/pmix.h"
 #include "opal/runtime/opal_progress.h"
@@ -95,6 +96,7 @@ void chasqui_component_complete(void* request, int code) {
 
 static int start_requests(size_t count, ompi_request_t** requests) {
   for (size_t i = 0; i < count; ++i) {
+    if (!REQUEST_COMPLETE(requests[i])) return MPI_ERR_REQUEST;
     requests[i]->req_state = OMPI_REQUEST_ACTIVE;
     requests[i]->req_complete = REQUEST_PENDING;
     requests[i]->req_status.MPI_ERROR = MPI_SUCCESS;
@@ -106,11 +108,23 @@ static int start_requests(size_t count, ompi_request_t** requests) {
   return OMPI_SUCCESS;
 }
 
+/// A request holds its communicator: the program may free that at once. Where Open MPI looks into a communicator after its request is freed, it
+/// is this one, and goes with the next.
+static MPI_Comm looked_into = MPI_COMM_NULL;
+static void let_go_later(MPI_Comm comm) {
+  if (looked_into != MPI_COMM_NULL) OBJ_RELEASE(looked_into);
+  looked_into = comm;
+}
+
 static int free_request(ompi_request_t** request) {
-  chasqui_request_t* const own = (chasqui_request_t*)*request;
-  if (!REQUEST_COMPLETE(*request)) return MPI_ERR_REQUEST;
+  ompi_request_t* const one = *request;
+  chasqui_request_t* const own = (chasqui_request_t*)one;
+  if (!REQUEST_COMPLETE(one)) return MPI_ERR_REQUEST;
   chasqui_component_forget(own->call);
-  OMPI_REQUEST_FINI(*request);
+  OMPI_REQUEST_FINI(one);
+  MPI_Comm comm = one->req_mpi_object.comm;
+  if (one->req_free == free_request) OBJ_RELEASE(comm);
+  else let_go_later(comm);  // types of a persistent one: a function of Open MPI's has called this one
   own->next = spare;
   spare = own;
   *request = MPI_REQUEST_NULL;
@@ -147,6 +161,7 @@ static int hand_out(void* call, MPI_Comm comm, bool persistent, ompi_request_t**
   OMPI_REQUEST_INIT(one, persistent);
   one->req_free = free_request;
   one->req_mpi_object.comm = comm;
+  OBJ_RETAIN(comm);
   one->req_status = ompi_status_empty;
   *request = one;
   if (persistent) return OMPI_SUCCESS;
@@ -247,10 +262,26 @@ static void initialized(int argc, char** argv, int requested, int* provided) {
   chasqui_component_begin(ompi_mpi_thread_multiple);
 }
 
+/// MPI_Finalize first deletes what the program has attached to MPI_COMM_SELF, by functions of the program's, which may call collectives. So this
+/// is done here, as MPI_Finalize would do it next, and what serves ends after the last of them.
+static void finalizing(void) {
+  static bool called = false;
+  if (called) return;
+  called = true;
+  ompi_communicator_t* const self = &ompi_mpi_comm_self.comm;
+  if (self->c_keyhash != NULL) {
+    ompi_attr_delete_all(COMM_ATTR, self, self->c_keyhash);
+    OBJ_RELEASE(self->c_keyhash);
+    self->c_keyhash = NULL;
+  }
+  let_go_later(MPI_COMM_NULL);
+  chasqui_component_end();
+}
+
 static ompi_hook_base_component_t hooks = {
     .hookm_version = {OMPI_HOOK_BASE_VERSION_1_0_0, .mca_component_name = "chasqui"},
     .hookm_mpi_init_bottom = initialized,
-    .hookm_mpi_finalize_top = chasqui_component_end,
+    .hookm_mpi_finalize_top = finalizing,
 };
 
 static char kKey[] = "chasqui.settings";
@@ -262,11 +293,12 @@ static int init_query(bool progress_threads, bool mpi_threads) {
 }
 
 int chasqui_component_hash_of(int rank, uint64_t* hash) {
-  ompi_proc_t* const proc = ompi_comm_peer_lookup(&ompi_mpi_comm_world.comm, rank);
+  // Of most processes on other nodes Open MPI has nothing but the name until somebody talks to them.
+  const opal_process_name_t name = ompi_group_get_proc_name(ompi_mpi_comm_world.comm.c_remote_group, rank);
   uint8_t* bytes = NULL;
   size_t size = 0;
   int code = OMPI_SUCCESS;
-  OPAL_MODEX_RECV_STRING(code, kKey, &proc->super.proc_name, &bytes, &size);
+  OPAL_MODEX_RECV_STRING(code, kKey, &name, &bytes, &size);
   const int found = code == OPAL_SUCCESS && size == sizeof *hash;
   if (found) memcpy(hash, bytes, sizeof *hash);
   free(bytes);
