@@ -74,13 +74,12 @@ bool one_thread_at_a_time() {
   return level != MPI_THREAD_MULTIPLE;
 }
 
-std::unique_ptr<run::Comm> make_with(Together& making, Options options) {
-  const MPI_Comm comm = making.comm();
+std::unique_ptr<run::Comm> make_with(MPI_Comm comm, Together& making, Options options) {
   if (options.profile == nullptr) options.profile = profile_for_all(comm, nullptr);
   if (!options.blocking_waits && !options.patience) {
     options.patience = run::patience_from_environment();
     making.most();
-    check(MPI_Bcast(&*options.patience, sizeof(run::Patience), MPI_BYTE, 0, comm), "MPI_Bcast");  // rank 0's for all
+    making.talk().tell(0, &*options.patience, sizeof(run::Patience));  // rank 0's for all
   }
   MPI_Comm own = MPI_COMM_NULL;
   making.most();
@@ -92,8 +91,8 @@ std::unique_ptr<run::Comm> make_with(Together& making, Options options) {
                   }};
   if (options.patience && options.patience->compare > 0)
     channel.lengths = static_cast<int>(std::bit_floor(static_cast<unsigned>(sets_of_tags())));
-  run::Fabric fabric =
-      make_fabric(making, std::move(channel), nodes_of(making, options.slots ? options.pretend_node_size : 0), options);
+  run::Fabric fabric = make_fabric(making, std::move(channel),
+                                   nodes_of(comm, making, options.slots ? options.pretend_node_size : 0), options);
   if (options.native) {
     fabric.native = [own](const run::Call& call) { run_native(own, call); };
   }
@@ -142,7 +141,7 @@ std::unique_ptr<run::Comm> make_comm(MPI_Comm comm, Options options) {
   int inter = 0;
   MPI_Comm_test_inter(comm, &inter);
   if (inter != 0) throw Error("an inter-communicator has two groups: pass an intra-communicator");
-  return make_together(comm, [&](Together& all) { return make_with(all, std::move(options)); });
+  return make_together(comm, [&](Together& all) { return make_with(comm, all, std::move(options)); });
 }
 
 }  // namespace chasqui::mpi

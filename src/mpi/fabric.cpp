@@ -25,7 +25,7 @@ std::uint64_t stamp_of(Together& all) {
   std::random_device random;
   std::uint64_t stamp = (static_cast<std::uint64_t>(random()) << 32 | random()) | 1;
   all.most();
-  check(MPI_Bcast(&stamp, sizeof stamp, MPI_BYTE, 0, all.comm()), "MPI_Bcast");
+  all.talk().tell(0, &stamp, sizeof stamp);
   return stamp;
 }
 
@@ -83,18 +83,18 @@ std::int64_t sets_of_tags() {
   return found != 0 ? (std::int64_t{*most} + 1) / kChannelTags : 1;
 }
 
-std::vector<int> nodes_of(Together& all, int pretended) {
+std::vector<int> nodes_of(MPI_Comm comm, Together& all, int pretended) {
   if (pretended != 0) return run::pretended_nodes(all.size(), pretended);
   std::vector<int> nodes(static_cast<std::size_t>(all.size()));
   MPI_Comm node = MPI_COMM_NULL;
   all.most();
-  check(MPI_Comm_split_type(all.comm(), MPI_COMM_TYPE_SHARED, all.rank(), MPI_INFO_NULL, &node), "MPI_Comm_split_type");
+  check(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, all.rank(), MPI_INFO_NULL, &node), "MPI_Comm_split_type");
   int first = all.rank();
   all.most();
   check(MPI_Bcast(&first, 1, MPI_INT, 0, node), "MPI_Bcast");
   MPI_Comm_free(&node);
   all.most();
-  check(MPI_Allgather(&first, 1, MPI_INT, nodes.data(), 1, MPI_INT, all.comm()), "MPI_Allgather");
+  all.talk().gather(&first, sizeof first, nodes.data());
   return run::numbered(std::move(nodes));
 }
 

@@ -34,9 +34,9 @@ inline constexpr int kChannelTags = 1 << 15;  ///< MPI promises no more
 /// How many times kChannelTags tags the library has.
 std::int64_t sets_of_tags();
 
-/// The node of every rank, numbered by first appearance; `pretended`: Options::pretend_node_size. Collective; makes a
-/// communicator, and frees it.
-std::vector<int> nodes_of(Together& all, int pretended);
+/// The node of every rank, numbered by first appearance; `pretended`: Options::pretend_node_size. Collective over `comm`, whose
+/// ranks are those of `all`; makes a communicator, and frees it.
+std::vector<int> nodes_of(MPI_Comm comm, Together& all, int pretended);
 
 /// Collective; `all` is not kept. REQUIRES options.profile. Where a
 /// node's memory cannot be shared there is no board on any rank, and every rank counts as a node. Patience, the library's

@@ -15,7 +15,6 @@
 #include <utility>
 
 #include "base/reserve.hpp"
-#include "mpi/check.hpp"
 
 namespace chasqui::mpi {
 namespace {
@@ -93,9 +92,8 @@ NodeRanks::NodeRanks(std::vector<int> members, Together& all)
 
 void NodeRanks::gather_bytes(const void* mine, std::size_t bytes, void* all) {
   std::vector<std::byte> everywhere(bytes * static_cast<std::size_t>(all_.size()));
-  const int length = static_cast<int>(bytes);
   all_.most();
-  check(MPI_Allgather(mine, length, MPI_BYTE, everywhere.data(), length, MPI_BYTE, all_.comm()), "MPI_Allgather");
+  all_.talk().gather(mine, bytes, everywhere.data());
   auto* to = static_cast<std::byte*>(all);
   for (const int r : members_) {
     std::memcpy(to, everywhere.data() + bytes * static_cast<std::size_t>(r), bytes);

@@ -21,7 +21,7 @@ std::shared_ptr<const Profile> profile_for_all(MPI_Comm comm, const char* path) 
       text = to_json(read_profile(path));
     }
     together.most();
-    text = text_of(comm, 0, std::move(text));
+    text = text_of(together.talk(), 0, std::move(text));
     return std::make_shared<const Profile>(text.empty() ? default_profile()
                                                         : profile_from_json(text, "the profile of rank 0"));
   });

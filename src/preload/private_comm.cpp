@@ -65,7 +65,7 @@ void open_private() {
   nodes = mpi::make_together(MPI_COMM_WORLD, [](mpi::Together& all) {
     if (PMPI_Comm_dup(MPI_COMM_WORLD, &own_world) != MPI_SUCCESS) throw Error("MPI_Comm_dup failed");
     PMPI_Comm_set_errhandler(own_world, MPI_ERRORS_RETURN);
-    return mpi::nodes_of(all, 0);
+    return mpi::nodes_of(MPI_COMM_WORLD, all, 0);
   });
   const std::int64_t sets = mpi::sets_of_tags();
   lengths = settings().stall > 0 && sets > kLengths ? kLengths : 1;

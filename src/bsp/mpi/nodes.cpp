@@ -69,8 +69,8 @@ bool MpiNodes::Memory::reserve(std::size_t at, std::size_t bytes) const {
   return bytes <= mpi::free_node_memory() && chasqui::reserve(file, board + at, bytes) == 0;
 }
 
-std::unique_ptr<MpiNodes> MpiNodes::find(mpi::Together& all, int pretended) {
-  std::vector<int> numbers = mpi::nodes_of(all, pretended);
+std::unique_ptr<MpiNodes> MpiNodes::find(MPI_Comm owner, mpi::Together& all, int pretended) {
+  std::vector<int> numbers = mpi::nodes_of(owner, all, pretended);
   mpi::NodeRanks node(all, numbers);
   if (all.most(node.size()) == 1) return nullptr;
   std::unique_ptr<MpiNodes> nodes(new MpiNodes(run::NodeMap(std::move(numbers)), all.rank()));
@@ -137,7 +137,7 @@ std::shared_ptr<MpiNodes> MpiNodes::of(MPI_Comm owner, mpi::Together& all, int p
   const bool known = before != nullptr && before->pretended == pretended;
   if (all.most(known ? 0 : 1) == 0) return before->nodes;
   forget(owner);
-  auto kept = std::make_unique<Kept>(Kept{pretended, find(all, pretended)});
+  auto kept = std::make_unique<Kept>(Kept{pretended, find(owner, all, pretended)});
   std::shared_ptr<MpiNodes> nodes = kept->nodes;
   if (key_of_kept() != MPI_KEYVAL_INVALID && MPI_Comm_set_attr(owner, key_of_kept(), kept.get()) == MPI_SUCCESS)
     static_cast<void>(kept.release());

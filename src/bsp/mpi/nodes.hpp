@@ -79,7 +79,7 @@ class MpiNodes {
     std::byte* begin = nullptr;  ///< nullptr: it is not mapped
   };
 
-  static std::unique_ptr<MpiNodes> find(mpi::Together& all, int pretended);
+  static std::unique_ptr<MpiNodes> find(MPI_Comm owner, mpi::Together& all, int pretended);
   MpiNodes(run::NodeMap map, std::int32_t rank);
 
   run::NodeMap map_;
