@@ -373,6 +373,14 @@ TEST(Ends, OfOneWhoseChildLivesOn) {
   EXPECT_NE(ends[0].text.find("rank 1: its process"), std::string::npos) << ends[0].text;
 }
 
+// A worker of a Python program, a command that is run: it ends with all that it was given.
+TEST(Ends, OfAChildThatIsNoRank) {
+  const Folder folder;
+  const auto ends =
+      run_ranks(3, [&](int rank) { return with_a_child_that_ends(join(at(rank, 3, folder / "meeting"))); });
+  for (const End& end : ends) EXPECT_EQ(end.text, "6 6");
+}
+
 // Each container numbers its processes anew.
 TEST(Ends, OfOneWithTheSameProcessNumber) {
   const Folder folder;
