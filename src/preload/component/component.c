@@ -31,9 +31,13 @@
 typedef struct {
   mca_coll_base_module_t super;
   mca_coll_base_comm_coll_t below;
+  bool steps_aside;  ///< of what is below something may look for its own in the communicator
 } chasqui_module_t;
 
-static void construct(chasqui_module_t* module) { memset(&module->below, 0, sizeof module->below); }
+static void construct(chasqui_module_t* module) {
+  memset(&module->below, 0, sizeof module->below);
+  module->steps_aside = false;
+}
 
 static void destruct(chasqui_module_t* module) {
 #define CHASQUI_LET_ONE_GO(name) \
@@ -53,20 +57,39 @@ static chasqui_module_t** current_place(void) {
   return ompi_mpi_thread_multiple ? &current_of_thread : &current_of_all;
 }
 
-#define CHASQUI_BLOCKING(Name, name, parameters, arguments)                           \
-  int chasqui_called_##Name parameters;                                               \
-  int chasqui_below_##Name parameters;                                                \
-  int chasqui_below_##Name parameters {                                               \
-    const mca_coll_base_comm_coll_t* const below = &(*current_place())->below;        \
-    return below->coll_##name(CHASQUI_OPEN arguments, below->coll_##name##_module);   \
-  }                                                                                   \
-  static int called_##name(CHASQUI_OPEN parameters, mca_coll_base_module_t* module) { \
-    chasqui_module_t** const current = current_place();                               \
-    chasqui_module_t* const before = *current;                                        \
-    *current = (chasqui_module_t*)module;                                             \
-    const int code = chasqui_called_##Name arguments;                                 \
-    *current = before;                                                                \
-    return code;                                                                      \
+/// Where Open MPI's component han does not fit a communicator, it calls what the communicator has by now, which it takes for what was there before
+/// itself. That would be us, who pass the call on to han, without end. So han is called while the communicator has what we found there: before, and
+/// again afterwards. What han puts there meanwhile is below us from then on.
+static void change_places(MPI_Comm comm, chasqui_module_t* own) {
+  mca_coll_base_comm_coll_t *const here = comm->c_coll, *const below = &own->below;
+#define CHASQUI_SWAP(member)                            \
+  do {                                                  \
+    __typeof__(here->member) const kept = here->member; \
+    here->member = below->member;                       \
+    below->member = kept;                               \
+  } while (0);
+#define CHASQUI_TRADE(Name, name, parameters, arguments) CHASQUI_SWAP(coll_##name) CHASQUI_SWAP(coll_##name##_module)
+  CHASQUI_COLLECTIVES(CHASQUI_TRADE)
+}
+
+#define CHASQUI_BLOCKING(Name, name, parameters, arguments)                                       \
+  int chasqui_called_##Name parameters;                                                           \
+  int chasqui_below_##Name parameters;                                                            \
+  int chasqui_below_##Name parameters {                                                           \
+    chasqui_module_t* const own = *current_place();                                               \
+    const mca_coll_base_comm_coll_t* const below = own->steps_aside ? comm->c_coll : &own->below; \
+    if (own->steps_aside) change_places(comm, own);                                               \
+    const int code = below->coll_##name(CHASQUI_OPEN arguments, below->coll_##name##_module);     \
+    if (own->steps_aside) change_places(comm, own);                                               \
+    return code;                                                                                  \
+  }                                                                                               \
+  static int called_##name(CHASQUI_OPEN parameters, mca_coll_base_module_t* module) {             \
+    chasqui_module_t** const current = current_place();                                           \
+    chasqui_module_t* const before = *current;                                                    \
+    *current = (chasqui_module_t*)module;                                                         \
+    const int code = chasqui_called_##Name arguments;                                             \
+    *current = before;                                                                            \
+    return code;                                                                                  \
   }
 CHASQUI_COLLECTIVES(CHASQUI_BLOCKING)
 
@@ -227,6 +250,10 @@ static chasqui_code_t code_of(const void* function) {
   }
 CHASQUI_COLLECTIVES(CHASQUI_LASTING)
 
+static bool is_han(const mca_coll_base_module_t* module) {
+  return strcmp(module->super.obj_class->cls_name, "mca_coll_han_module_t") == 0;
+}
+
 static int enable(mca_coll_base_module_t* module, struct ompi_communicator_t* comm) {
   chasqui_module_t* const own = (chasqui_module_t*)module;
 #define CHASQUI_ONE_IS_THERE(name) \
@@ -237,8 +264,11 @@ static int enable(mca_coll_base_module_t* module, struct ompi_communicator_t* co
   own->below.coll_##name##_module = comm->c_coll->coll_##name##_module; \
   OBJ_RETAIN(own->below.coll_##name##_module);
 #define CHASQUI_HOLD(Name, name, parameters, arguments) CHASQUI_FORMS(CHASQUI_HOLD_ONE, name)
+#define CHASQUI_LOOK(Name, name, parameters, arguments) \
+  own->steps_aside = own->steps_aside || is_han(own->below.coll_##name##_module);
   CHASQUI_COLLECTIVES(CHASQUI_IS_THERE)
   CHASQUI_COLLECTIVES(CHASQUI_HOLD)
+  CHASQUI_COLLECTIVES(CHASQUI_LOOK)
   return OMPI_SUCCESS;
 }
 
