@@ -30,8 +30,8 @@ struct PlanCache {
     return programs.get(key, [&] { return std::make_shared<const Program>(make()); });
   }
 
-  static constexpr std::size_t kMostScratch = std::size_t{1}
-                                              << 16;  ///< bytes that a call keeps for the next one like it
+  /// Bytes that a call keeps for the next one like it.
+  static constexpr std::size_t kMostScratch = 65'536;
 
   /// A blocking call that was made before, with the memory that it needs.
   struct Repeated {
