@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -48,6 +49,18 @@ TEST(Reserve, ComesToItsEndBesideATimer) {
   ASSERT_EQ(fstat(file, &found), 0);
   EXPECT_EQ(found.st_size, 4096 + (1 << 20));
   EXPECT_EQ(found.st_blocks * 512, 1 << 20);  // all of it, not the length alone
+  close(file);
+}
+
+TEST(Reserve, WhereFilesMayNotBeSoLong) {
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit least{4096, before.rlim_max};
+  const int file = memfd_create("reserve", 0);
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &least), 0);
+  const int error = reserve(file, 0, 1 << 20);  // lives on
+  setrlimit(RLIMIT_FSIZE, &before);
+  EXPECT_EQ(error, EFBIG);
   close(file);
 }
 

@@ -5,11 +5,13 @@
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -18,6 +20,7 @@
 #include "chasqui/base/error.hpp"
 #include "chasqui/group/join.hpp"
 #include "engines/suite.hpp"
+#include "group/socket.hpp"
 #include "processes.hpp"
 
 namespace chasqui::group {
@@ -215,6 +218,55 @@ TEST(Rendezvous, WhoIsMissingIsNamedByAllWhoCame) {
     EXPECT_NE(ends[rank].text.find("rank 1 of 3 did not come"), std::string::npos) << ends[rank].text;
   }
   EXPECT_TRUE(folder.empty());
+}
+
+TEST(Rendezvous, WhereRankZeroHasNoDescriptorLeft) {
+  const Folder folder;
+  const auto ends = run_ranks(4, [&](int rank) {
+    Options options = at(rank, 4, folder / "meeting");
+    if (rank == 0) {
+      const int first_free = dup(0);
+      const auto most = static_cast<rlim_t>(first_free + 2);  // a listener and one who has come
+      close(first_free);
+      const rlimit few{most, most};
+      setrlimit(RLIMIT_NOFILE, &few);
+    }
+    options.timeout = rank == 0 ? 0.5 : 1;
+    return sum_of_ones(options);
+  });
+  EXPECT_NE(ends[0].text.find("no descriptor left to let others in: raise their number there (ulimit -n)"),
+            std::string::npos)
+      << ends[0].text;
+}
+
+// Groups that follow each other at one path: the end of the one before may come between any two looks at it.
+TEST(Rendezvous, APathThatOthersLeaveMeanwhile) {
+  const Folder folder;
+  const Address there = parse_address(folder / "meeting");
+  std::atomic<bool> ended{false};
+  std::thread others([&] {
+    while (!ended) {
+      try {
+        const Socket listener = listen_at(there);
+        unlink(there.where.c_str());
+      } catch (const Error&) {
+      }
+    }
+  });
+  int listened = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    try {
+      const Socket listener = listen_at(there);
+      unlink(there.where.c_str());
+      ++listened;
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("is in use: another group meets there"), std::string::npos)
+          << error.what();
+    }
+  }
+  ended = true;
+  others.join();
+  EXPECT_GT(listened, 0);
 }
 
 TEST(Rendezvous, WithoutRankZero) {
