@@ -56,7 +56,7 @@ inline std::string_view to_string(Collective what) { return kNames[static_cast<i
   X(uneven, "blocks of very different sizes")                                                                  \
   X(nonblocking, "non-blocking: progress belongs to the MPI library")                                          \
   X(unverified, "non-blocking: not verified")                                                                  \
-  X(unprepared, "non-blocking on a communicator without a blocking collective before (CHASQUI_AFTER)")         \
+  X(unprepared, "non-blocking on a communicator that was not prepared yet (CHASQUI_AFTER)")                    \
   X(threads, "non-blocking with MPI_THREAD_MULTIPLE: any thread may go on with it")                            \
   X(many_turns, "non-blocking and so long that it takes many turns")                                           \
   X(slower, "the MPI library's own is faster")                                                                 \

@@ -13,7 +13,7 @@
 namespace chasqui::preload {
 namespace {
 
-// Sets of tags by number. Set 0 is for messages of a process to itself. A set is used by one communicator at a time on
+// Sets of tags by number. Set 0 is for messages of a process to itself, set 1 for tag_beside(), where there are more. A set is used by one communicator at a time on
 // each of its ranks: whoever has its own part in use, by whichever thread, refuses, and another one is proposed. A set
 // that is free on both ends of a pair has no message left between them.
 constexpr std::int64_t kMostSets = 4096;
@@ -71,6 +71,7 @@ void open_private() {
   lengths = settings().stall > 0 && sets > kLengths ? kLengths : 1;
   taken_sets.assign(static_cast<std::size_t>(std::clamp<std::int64_t>(sets / lengths, 1, kMostSets)), false);
   taken_sets[0] = true;
+  if (taken_sets.size() > 1) taken_sets[1] = true;
   turn = static_cast<std::size_t>(own_rank) * 7;
 }
 
@@ -80,6 +81,12 @@ void close_private() {
 
 MPI_Comm private_world() { return own_world; }
 int private_rank() { return own_rank; }
+
+std::optional<int> tag_beside(std::uint32_t number) {
+  const auto tags = static_cast<std::uint32_t>(tags_of_set());
+  if (taken_sets.size() < 2 || number >= tags) return std::nullopt;
+  return static_cast<int>(tags + number);
+}
 
 int private_self_tag() {
   static std::atomic<int> threads{0};

@@ -6,6 +6,7 @@
 
 #include <mpi.h>
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -31,5 +32,9 @@ std::vector<int> nodes_among(const std::vector<int>& world_ranks);
 /// Tags of the private communicator that no other communicator of any of these ranks uses. Collective over `all`, whose
 /// ranks are these of MPI_COMM_WORLD; nothing, on all ranks, when too many are in use.
 std::optional<mpi::Channel> agree_on_channel(mpi::Together& all, const std::vector<int>& world_ranks);
+
+/// For messages between the ranks of a communicator that has no channel, by which they make its private part: a tag of its own, by its
+/// number. Nothing where there are no tags for that. The same on all ranks that have the same number.
+std::optional<int> tag_beside(std::uint32_t number);
 
 }  // namespace chasqui::preload

@@ -24,6 +24,7 @@
 namespace chasqui::preload {
 
 std::atomic<std::uint64_t> handle_generation{1};
+void (*while_waiting)() = nullptr;
 
 namespace {
 
@@ -53,21 +54,6 @@ extern "C" int forget(MPI_Comm, int, void* value, void*) {
   some_ended.store(true, std::memory_order_release);
   handle_generation.fetch_add(1, std::memory_order_release);
   return MPI_SUCCESS;
-}
-
-/// The ranks of the communicator in this process's MPI_COMM_WORLD; empty: some are not there, and may have other settings.
-std::vector<int> world_ranks(MPI_Comm comm, int size) {
-  MPI_Group group = MPI_GROUP_NULL;
-  MPI_Group world = MPI_GROUP_NULL;
-  PMPI_Comm_group(comm, &group);
-  PMPI_Comm_group(MPI_COMM_WORLD, &world);
-  std::vector<int> here(static_cast<std::size_t>(size)), there(here.size());
-  std::iota(here.begin(), here.end(), 0);
-  PMPI_Group_translate_ranks(group, size, here.data(), world, there.data());
-  PMPI_Group_free(&group);
-  PMPI_Group_free(&world);
-  if (std::find(there.begin(), there.end(), MPI_UNDEFINED) != there.end()) there.clear();
-  return there;
 }
 
 CommState* fresh(MPI_Comm comm) {
@@ -159,6 +145,7 @@ std::unique_ptr<run::Comm> make_private(mpi::Together& all, const std::vector<in
   if (fabric.board == nullptr && fabric.messages == nullptr) return nullptr;
   fabric.idle = [idle = std::move(fabric.idle), wait = LongWait(all.rank(), all.size())]() mutable {
     if (idle) idle();
+    if (while_waiting != nullptr) while_waiting();
     wait.look();
   };
   if (!alone) {  // on one node each call is compared as it is made
@@ -190,6 +177,20 @@ Race& CommState::race(Collective what, std::size_t bytes, bool for_good) {
   return (*row)[static_cast<std::size_t>(class_of_size(bytes) + (for_good ? kClasses : 0))];
 }
 
+std::vector<int> world_ranks(MPI_Comm comm, int size) {
+  MPI_Group group = MPI_GROUP_NULL;
+  MPI_Group world = MPI_GROUP_NULL;
+  PMPI_Comm_group(comm, &group);
+  PMPI_Comm_group(MPI_COMM_WORLD, &world);
+  std::vector<int> here(static_cast<std::size_t>(size)), there(here.size());
+  std::iota(here.begin(), here.end(), 0);
+  PMPI_Group_translate_ranks(group, size, here.data(), world, there.data());
+  PMPI_Group_free(&group);
+  PMPI_Group_free(&world);
+  if (std::find(there.begin(), there.end(), MPI_UNDEFINED) != there.end()) there.clear();
+  return there;
+}
+
 void open_states() { PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &key, nullptr); }
 
 CommState* state_of(MPI_Comm comm) {
@@ -211,6 +212,10 @@ void look_for_foreigners(CommState& state, MPI_Comm comm) {
 }
 
 bool prepare(CommState& state, MPI_Comm comm, bool willing) {
+  if (state.beside != nullptr) {  // on all ranks
+    state.beside->finish();
+    return true;
+  }
   look_for_foreigners(state, comm);
   if (state.never != Reason::none) return state.prepared = true;
   state.comm = make_part(state, comm, willing);
@@ -221,6 +226,15 @@ bool prepare(CommState& state, MPI_Comm comm, bool willing) {
 std::unique_ptr<run::Comm> make_private_part(const CommState& state, MPI_Comm comm) {
   bool willing = true;
   return make_part(state, comm, willing);
+}
+
+std::unique_ptr<run::Comm> make_private_by(mpi::Talk& talk, const std::vector<int>& world) {
+  try {
+    return mpi::make_together(talk, [&](mpi::Together& all) { return make_private(all, world); });
+  } catch (const std::exception& error) {  // on all ranks
+    if (settings().log) say(error.what());
+    return nullptr;
+  }
 }
 
 std::unique_ptr<run::Comm> make_private_world() {
@@ -277,6 +291,7 @@ void close_states() {
   for (const CommState* state : requested) add_to_report(*state);  // requests of theirs were never freed
   for (CommState* state : left) {
     add_to_report(*state);
+    state->beside.reset();
     state->comm.reset();
     for (auto& row : state->races) row.reset();
   }

@@ -12,12 +12,27 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "chasqui/run/comm.hpp"
 #include "preload/names.hpp"
 #include "preload/verdict/race.hpp"
 
+namespace chasqui::mpi {
+class Talk;
+}
+
 namespace chasqui::preload {
+
+/// A private part that is being made beside the program's calls.
+struct Preparation {
+  Preparation() = default;
+  virtual ~Preparation() = default;
+  Preparation(const Preparation&) = delete;
+  Preparation& operator=(const Preparation&) = delete;
+  /// Waits for all ranks: afterwards the state is prepared, and this is no more.
+  virtual void finish() = 0;
+};
 
 struct CommState {
   int rank = 0;
@@ -28,8 +43,9 @@ struct CommState {
   std::uint64_t failed_in = 0;  ///< number on `comm` of the last call after one failed
   bool prepared = false;        ///< the private part was tried
   std::unique_ptr<run::Comm> comm;
-  std::optional<bool> early;  ///< are reductions that round served here? Not yet asked: nothing
-  double preparing = 0;       ///< nanoseconds that preparing for those took
+  std::unique_ptr<Preparation> beside;  ///< missing: `comm` is not being made now
+  std::optional<bool> early;            ///< are reductions that round served here? Not yet asked: nothing
+  double preparing = 0;                 ///< nanoseconds that preparing for those took
   std::array<std::unique_ptr<std::array<Race, 2 * kClasses>>, kCollectives> races;
   bool astray =
       false;  ///< the others are to hear of a call that this rank made with another length, in the next that the MPI library makes
@@ -65,6 +81,14 @@ bool prepare(CommState& state, MPI_Comm comm, bool willing = true);
 /// A further private part for the ranks of `comm`, with calls numbered on their own; nothing where it cannot be made. Collective
 /// over `comm`; all ranks get one or none.
 std::unique_ptr<run::Comm> make_private_part(const CommState& state, MPI_Comm comm);
+
+/// What prepare() does, where the ranks talk in their own way; world: their ranks in MPI_COMM_WORLD. Nothing, on all ranks, where it cannot be made.
+std::unique_ptr<run::Comm> make_private_by(mpi::Talk& talk, const std::vector<int>& world);
+/// The ranks of the communicator in this process's MPI_COMM_WORLD; empty: some are not there, and may have other settings. Local.
+std::vector<int> world_ranks(MPI_Comm comm, int size);
+
+/// Called while a call of ours waits for other ranks, if it is there.
+extern void (*while_waiting)();
 
 /// A private part of no communicator of the program's, for all ranks; nothing where they are on several nodes. Collective over
 /// MPI_COMM_WORLD. Throws on all ranks.

@@ -32,11 +32,13 @@ typedef struct {
   mca_coll_base_module_t super;
   mca_coll_base_comm_coll_t below;
   bool steps_aside;  ///< of what is below something may look for its own in the communicator
+  void* holder;  ///< of what does not block, if it is held back
 } chasqui_module_t;
 
 static void construct(chasqui_module_t* module) {
   memset(&module->below, 0, sizeof module->below);
   module->steps_aside = false;
+  module->holder = NULL;
 }
 
 static void destruct(chasqui_module_t* module) {
@@ -170,11 +172,51 @@ static void construct_request(chasqui_request_t* request) {
 OBJ_CLASS_DECLARATION(chasqui_request_t);
 OBJ_CLASS_INSTANCE(chasqui_request_t, ompi_coll_base_nbc_request_t, construct_request, NULL);
 
-/// A request for a call that was planned; one that is not persistent is started.
-static int hand_out(void* call, MPI_Comm comm, bool persistent, ompi_request_t** request) {
+void chasqui_component_keep_going(void) {
   static bool advancing = false;
   if (!advancing) opal_progress_register(chasqui_component_advance);
   advancing = true;
+}
+
+void chasqui_component_progress(void) { opal_progress(); }
+
+uint32_t chasqui_component_number(MPI_Comm comm) { return comm->c_contextid; }
+
+int chasqui_component_is_complete(MPI_Request request) { return REQUEST_COMPLETE(request); }
+
+void* chasqui_component_hold(void* holder) {
+  chasqui_module_t* const module = *current_place();
+  OBJ_RETAIN(module);
+  module->holder = holder;
+  return module;
+}
+
+void chasqui_component_release(void* module) {
+  chasqui_module_t* own = module;
+  own->holder = NULL;
+  OBJ_RELEASE(own);
+}
+
+void* chasqui_component_take_call(void* request) {
+  chasqui_request_t* const own = request;
+  void* const call = own->call;
+  own->call = NULL;
+  return call;
+}
+
+int chasqui_component_ended_below(void* inner, int* code) {
+  ompi_request_t* request = inner;
+  if (!REQUEST_COMPLETE(request)) return 0;
+  *code = request->req_status.MPI_ERROR;
+  ompi_request_free(&request);
+  return 1;
+}
+
+void chasqui_component_release_comm(MPI_Comm comm) { OBJ_RELEASE(comm); }
+
+/// A request for a call that was planned; one that is neither persistent nor held back is started.
+static int hand_out(void* call, MPI_Comm comm, bool persistent, bool held, ompi_request_t** request) {
+  chasqui_component_keep_going();
   chasqui_request_t* own = spare;
   if (own != NULL) spare = own->next;
   else own = OBJ_NEW(chasqui_request_t);
@@ -189,6 +231,7 @@ static int hand_out(void* call, MPI_Comm comm, bool persistent, ompi_request_t**
   *request = one;
   if (persistent) return OMPI_SUCCESS;
   one->req_state = OMPI_REQUEST_ACTIVE;
+  if (held) return OMPI_SUCCESS;
   const int code = chasqui_component_start(call, one, 0);
   if (code == MPI_SUCCESS) return OMPI_SUCCESS;
   one->req_complete = REQUEST_COMPLETED;
@@ -218,9 +261,15 @@ static chasqui_code_t code_of(const void* function) {
     (const char*)(caller) >= code.begin && (const char*)(caller) < code.end; \
   }))
 
-// What is not ours goes below, in the same form.
+// What is not ours goes below, in the same form. What is held back, ours or not, is begun later.
 #define CHASQUI_LASTING(Name, name, parameters, arguments)                                                       \
   void* chasqui_plan_##Name(int form, CHASQUI_OPEN parameters);                                                  \
+  void chasqui_hold_back_##Name(void* holder, void* module, void* call, void* request, CHASQUI_OPEN parameters); \
+  int chasqui_begin_below_##Name(void* module, void** request, CHASQUI_OPEN parameters);                         \
+  int chasqui_begin_below_##Name(void* module, void** request, CHASQUI_OPEN parameters) {                        \
+    const mca_coll_base_comm_coll_t* const below = &((chasqui_module_t*)module)->below;                          \
+    return below->coll_i##name(CHASQUI_OPEN arguments, (ompi_request_t**)request, below->coll_i##name##_module); \
+  }                                                                                                              \
   static int called_i##name(CHASQUI_OPEN parameters, ompi_request_t** request, mca_coll_base_module_t* module) { \
     mca_coll_base_comm_coll_t* const below = &((chasqui_module_t*)module)->below;                                \
     chasqui_module_t** const current = current_place();                                                          \
@@ -229,9 +278,18 @@ static chasqui_code_t code_of(const void* function) {
     void* const call = CHASQUI_OF_THE_PROGRAM(PMPI_I##name, __builtin_return_address(0))                         \
                            ? chasqui_plan_##Name(1, CHASQUI_OPEN arguments)                                      \
                            : NULL;                                                                               \
-    const int code = call != NULL                                                                                \
-                         ? hand_out(call, comm, false, request)                                                  \
-                         : below->coll_i##name(CHASQUI_OPEN arguments, request, below->coll_i##name##_module);   \
+    int code;                                                                                                    \
+    if (((chasqui_module_t*)module)->holder != NULL) {                                                           \
+      code = hand_out(call, comm, false, true, request);                                                         \
+      if (code == OMPI_SUCCESS) {                                                                                \
+        OBJ_RETAIN(comm);                                                                                        \
+        chasqui_hold_back_##Name(((chasqui_module_t*)module)->holder, module, call, *request,                    \
+                                 CHASQUI_OPEN arguments);                                                        \
+      }                                                                                                          \
+    } else {                                                                                                     \
+      code = call != NULL ? hand_out(call, comm, false, false, request)                                          \
+                          : below->coll_i##name(CHASQUI_OPEN arguments, request, below->coll_i##name##_module);  \
+    }                                                                                                            \
     *current = before;                                                                                           \
     return code;                                                                                                 \
   }                                                                                                              \
@@ -242,7 +300,7 @@ static chasqui_code_t code_of(const void* function) {
     chasqui_module_t* const before = *current;                                                                   \
     *current = (chasqui_module_t*)module;                                                                        \
     void* const call = chasqui_plan_##Name(2, CHASQUI_OPEN arguments);                                           \
-    const int code = call != NULL ? hand_out(call, comm, true, request)                                          \
+    const int code = call != NULL ? hand_out(call, comm, true, false, request)                                          \
                                   : below->coll_##name##_init(CHASQUI_OPEN arguments, info, request,             \
                                                               below->coll_##name##_init_module);                 \
     *current = before;                                                                                           \

@@ -25,10 +25,30 @@ int chasqui_component_hash_of(int rank, uint64_t* hash);
 int chasqui_component_start(void* call, void* request, int persistent);
 /// Gives a turn to what was started. How many have ended.
 int chasqui_component_advance(void);
-/// Ends a planned call that is not under way.
+/// Ends a planned call that is not under way; nullptr: there is none.
 void chasqui_component_forget(void* call);
 /// The other way round: the program's request has ended with this code.
 void chasqui_component_complete(void* request, int code);
+
+/// Has chasqui_component_advance called whenever Open MPI makes progress.
+void chasqui_component_keep_going(void);
+/// Lets Open MPI make progress.
+void chasqui_component_progress(void);
+
+/// What Open MPI calls the communicator: the same number on all its ranks, and no other of this process has it meanwhile.
+uint32_t chasqui_component_number(MPI_Comm comm);
+/// May be waited for without waiting?
+int chasqui_component_is_complete(MPI_Request request);
+
+/// The module whose call is being planned: from this one on all that does not block is held back by `holder`, until it is released.
+void* chasqui_component_hold(void* holder);
+void chasqui_component_release(void* module);
+/// The request stands for a call below: what was planned for it is returned.
+void* chasqui_component_take_call(void* request);
+/// Has Open MPI's request ended? Then it is freed.
+int chasqui_component_ended_below(void* inner, int* code);
+/// What was held back held it.
+void chasqui_component_release_comm(MPI_Comm comm);
 
 /// One of MPI's own types, as MPI_Type_get_envelope would say.
 int chasqui_component_is_named(MPI_Datatype type);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "chasqui/run/choose.hpp"
+#include "preload/component/beside.hpp"
 #include "preload/component/component.h"
 #include "preload/report.hpp"
 #include "preload/start/settings.hpp"
@@ -25,6 +26,7 @@ constexpr unsigned kSeldom = 64;  ///< turns without a move after which failures
 const MPI_Comm kHandles = MPI_COMM_WORLD;
 
 bool left_to_threads = false;
+bool advancing = false;  ///< the list of what goes on must not change meanwhile
 
 struct Ongoing {
   Collective what;  ///< in its form
@@ -75,9 +77,9 @@ Reason objection(Collective blocking, Form form, CommState& state, MPI_Comm comm
     prepare(state, comm);
     if (state.never != Reason::none) return state.never;
   }
+  if (s.trials != 0 && facts.bytes > kFewTurns) return Reason::many_turns;
   if (state.comm == nullptr) return Reason::unprepared;
   if (s.trials == 0) return Reason::none;
-  if (facts.bytes > kFewTurns) return Reason::many_turns;
   // On one node our all-reduces were 2.5 to 7 times as fast as Open MPI's at all sizes, where a blocking one had lost too
   // (docs/component.md).
   if (blocking == Collective::Allreduce && state.comm->topology().nodes == 1) return Reason::none;
@@ -116,7 +118,19 @@ bool ended(Ongoing& one, int& code) {
 
 }  // namespace
 
-void abandon() { going().clear(); }
+void abandon() {
+  going().clear();
+  abandon_beside();
+}
+
+void leave(void* call, Reason reason) {
+  note(static_cast<Ongoing*>(call)->what, reason);
+  chasqui_component_forget(call);
+}
+
+void begin_meanwhile() {
+  if (!advancing) begin_held_back();
+}
 
 void leave_to_threads() { left_to_threads = true; }
 
@@ -147,7 +161,14 @@ void* plan(const RepeatedCall& like, Form form, MPI_Comm comm, FunctionRef<CallF
     CommState* const state = state_of(comm);
     if (state == nullptr) return nullptr;
     const CallFacts facts = look(*state);
-    if (const Reason reason = objection(blocking, form, *state, comm, facts); reason != Reason::none) {
+    if (form == Form::nonblocking && !state->prepared) count_call(*state);
+    Reason reason = objection(blocking, form, *state, comm, facts);
+    if (reason == Reason::unprepared && form == Form::nonblocking) {
+      const Standing standing = stand(*state, comm);
+      if (standing == Standing::held) reason = Reason::none;
+      if (standing == Standing::ready) reason = objection(blocking, form, *state, comm, facts);
+    }
+    if (reason != Reason::none) {
       note(what, reason);
       if (reason == Reason::slower && form == Form::nonblocking && like.comm != MPI_COMM_NULL &&
           facts_of(like.type).dense) {
@@ -204,14 +225,16 @@ int chasqui_component_start(void* call, void* request, int persistent) {
 }
 
 int chasqui_component_advance() {
+  const int beside = go_on_beside();
   auto& list = going();
-  if (list.empty() || this_thread().in_engine) return 0;
+  if (list.empty() || this_thread().in_engine) return beside;
   struct Completed {
     void* handle;
     int code;
   };
   static unsigned idle = 0;
   std::vector<Completed> completed;
+  advancing = true;
   {
     const Inside inside;
     bool moved = engine_ran.exchange(false, std::memory_order_relaxed);
@@ -232,12 +255,14 @@ int chasqui_component_advance() {
     }
     this_thread().in_engine = false;
   }
+  advancing = false;
   for (const Completed& each : completed) chasqui_component_complete(each.handle, each.code);
-  return static_cast<int>(completed.size());
+  return beside + static_cast<int>(completed.size());
 }
 
 void chasqui_component_forget(void* call) {
   auto* const one = static_cast<Ongoing*>(call);
+  if (one == nullptr) return;
   --one->state->lasting;
   delete one;
 }

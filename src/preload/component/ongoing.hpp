@@ -16,6 +16,12 @@ namespace chasqui::preload {
 void* plan(const RepeatedCall& like, Form form, MPI_Comm comm, FunctionRef<CallFacts(const CommState&)> look,
            FunctionRef<std::unique_ptr<OwnedCall>(const CommState&)> make);
 
+/// A call that was planned, and is not ours after all.
+void leave(void* call, Reason reason);
+
+/// While a call of ours waits: maybe for a rank that waits for what was held back here.
+void begin_meanwhile();
+
 /// What a program has not waited for before MPI_Finalize goes no further.
 void abandon();
 

@@ -10,6 +10,7 @@
 #include "preload/component/ongoing.hpp"
 #include "preload/start/handshake.hpp"
 #include "preload/start/settings.hpp"
+#include "preload/state.hpp"
 
 namespace chasqui::preload {
 
@@ -29,6 +30,7 @@ Handshake shake_hands(std::uint64_t settings_hash, std::int64_t) {
 
 void chasqui_component_begin(int many_threads) {
   if (many_threads != 0) chasqui::preload::leave_to_threads();
+  chasqui::preload::while_waiting = chasqui::preload::begin_meanwhile;
   chasqui::preload::begin();
 }
 void chasqui_component_end() {

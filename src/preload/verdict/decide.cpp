@@ -92,9 +92,10 @@ namespace {
 /// Nanoseconds that it took; 0: some rank is not willing.
 double prepare_timed(CommState& state, MPI_Comm comm, bool willing = true) {
   const double begin = clock_now();
+  const bool beside = state.beside != nullptr;  // it has noted that
   if (!prepare(state, comm, willing)) return 0;
   const double took = clock_now() - begin;
-  note_prepared(took);
+  if (!beside) note_prepared(took);
   return took;
 }
 
