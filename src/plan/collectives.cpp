@@ -152,7 +152,8 @@ std::int64_t message_count(const Plan& plan, Rank rank) {
   if (plan.problem().kind == Kind::allreduce && plan.problem().items > 1) return message_count(plan) / plan.machine().P;
   const Messages messages = collective(to_string(plan.problem().kind)).messages;
   const bool all = messages == Messages::exchange || (messages == Messages::star && rank == plan.problem().root);
-  return all ? saturating_multiply(plan.machine().P - 1, plan.problem().items) : 0;
+  if (all) return saturating_multiply(plan.machine().P - 1, plan.problem().items);
+  return plan.machine().P > 1 && plan.problem().items > 1 ? plan.problem().items : 0;
 }
 
 PlanPtr make_plan(const Request& request) {

@@ -71,7 +71,7 @@ const std::vector<Kind>& called_kinds();
 
 /// How many messages plan.schedule() would hold; an upper estimate where it goes by rounds. Saturates.
 std::int64_t message_count(const Plan& plan);
-/// Of those, how many plan.local(rank) would hold where they grow with P; 0 where they are few.
+/// Of those, how many plan.local(rank) would hold at least, where they grow with P or the items; 0 where they are few.
 std::int64_t message_count(const Plan& plan, Rank rank);
 
 /// The plan that the table's row of this kind makes. Throws an Error for what its planner refuses.

@@ -43,8 +43,11 @@ LocalForm local_form(const plan::Plan& plan, std::int64_t rank) {
   if (rank < 0 || rank >= P) throw Error("--rank {} does not exist: ranks are 0..{}", rank, P - 1);
   const std::int64_t own = plan::message_count(plan, Rank{static_cast<std::int32_t>(rank)});
   if (own > kMostMessages) {
-    throw Error("--rank {}: this rank alone has {} messages (at most {}): ask with a smaller {}", rank, own,
-                kMostMessages, plan.nodes().empty() ? "-P" : "-N");
+    const bool many_ranks = own / plan.problem().items > kMostMessages;
+    throw Error("--rank {}: this rank alone has {} messages (at most {}): ask with {}", rank, own, kMostMessages,
+                !many_ranks            ? "fewer --items"
+                : plan.nodes().empty() ? "a smaller -P"
+                                       : "a smaller -N");
   }
   return plan.local(Rank{static_cast<std::int32_t>(rank)});
 }

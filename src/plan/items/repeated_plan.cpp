@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "plan/items/repeated_plan.hpp"
 
-#include <algorithm>
-
 #include "chasqui/base/arithmetic.hpp"
 #include "chasqui/plan/broadcast.hpp"
 #include "chasqui/plan/reduce.hpp"
 #include "chasqui/plan/universal_tree.hpp"
+#include "plan/clusters/cluster_plans.hpp"
+#include "plan/clusters/timetable.hpp"
 
 namespace chasqui::plan {
 namespace {
@@ -19,31 +19,49 @@ Time distance(const LogP& machine) {
 
 class RepeatedPlan final : public Plan {
  public:
-  RepeatedPlan(const LogP& machine, const Problem& problem, Claim claim, PlanPtr once, Time distance)
-      : Plan(machine, problem, std::move(claim)), once_(std::move(once)), distance_(distance) {}
+  RepeatedPlan(PlanPtr once, const Problem& problem, Claim claim, Time distance)
+      : Plan(Cluster{once->machine(), once->nodes()}, problem, std::move(claim)), once_(std::move(once)),
+        distance_(distance) {}
 
   LocalForm local(Rank rank) const override {
     const LocalForm one = once_->local(rank);
+    const std::size_t events = one.sends.size() + one.receives.size() + one.publications.size() + one.readings.size();
+    require_own_list(rank, saturating_multiply(static_cast<std::int64_t>(events), problem_.items),
+                     "ask for fewer items");
     LocalForm all{.rank = rank, .sends = {}, .receives = {}, .adds = {}};
     repeat(one.sends, all.sends);
     repeat(one.receives, all.receives);
-    return all;
+    repeat(one.publications, all.publications);
+    repeat(one.readings, all.readings);
+    return in_order(std::move(all));
   }
 
   Schedule schedule() const override {
-    Schedule schedule = empty_schedule();
-    repeat(once_->schedule().sends, schedule.sends);
-    normalise(schedule);
-    return schedule;
+    if (!nodes_.empty()) {
+      const std::int64_t each = saturating_add(machine_.P, nodes_.count());
+      require_listable({machine_, nodes_}, problem_, saturating_multiply(each, problem_.items));
+    }
+    const Schedule one = once_->schedule();
+    Schedule all = empty_schedule();
+    repeat(one.sends, all.sends);
+    repeat(one.publications, all.publications);
+    repeat(one.readings, all.readings);
+    normalise(all);
+    return all;
   }
 
  private:
-  void repeat(const std::vector<Send>& one, std::vector<Send>& all) const {
+  template <typename Event>
+  void repeat(const std::vector<Event>& one, std::vector<Event>& all) const {
     all.reserve(one.size() * static_cast<std::size_t>(problem_.items));
-    for (std::int32_t item = 0; item < problem_.items; ++item) {
-      for (const Send& send : one) all.push_back(send_item(send.begin + item * distance_, send.from, send.to, item));
+    for (std::int64_t item = 0; item < problem_.items; ++item) {
+      for (Event event : one) {
+        event.begin += item * distance_;
+        event.part = item_part(item);
+        event.second = {};
+        all.push_back(event);
+      }
     }
-    std::sort(all.begin(), all.end());
   }
 
   PlanPtr once_;
@@ -51,6 +69,10 @@ class RepeatedPlan final : public Plan {
 };
 
 }  // namespace
+
+PlanPtr repeated(PlanPtr once, const Problem& problem, Claim claim, Time distance) {
+  return std::make_shared<RepeatedPlan>(std::move(once), problem, std::move(claim), distance);
+}
 
 Time repeated_tree_finish(const LogP& machine, std::int64_t k) {
   if (machine.P == 1) return Time{0};
@@ -63,7 +85,7 @@ PlanPtr repeated_tree(const LogP& machine, const Problem& problem, const Bound& 
   PlanPtr once = reversed ? reduce(machine, problem.root, problem.commutative) : broadcast(machine, problem.root);
   Claim claim{repeated_tree_finish(machine, problem.items), bound.time, bound.source,
               reversed ? "universal tree reversed, once per item" : "universal tree, once per item"};
-  return std::make_shared<RepeatedPlan>(machine, problem, std::move(claim), std::move(once), distance(machine));
+  return repeated(std::move(once), problem, std::move(claim), distance(machine));
 }
 
 }  // namespace chasqui::plan

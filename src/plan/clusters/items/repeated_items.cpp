@@ -8,7 +8,7 @@
 #include "chasqui/base/arithmetic.hpp"
 #include "plan/clusters/cluster_plans.hpp"
 #include "plan/clusters/items/items_by_lanes.hpp"
-#include "plan/clusters/timetable.hpp"
+#include "plan/items/repeated_plan.hpp"
 
 namespace chasqui::plan {
 namespace {
@@ -59,53 +59,6 @@ Time distance_of_items(const Cluster& cluster, const Spread& tree) {
   return Time{distance};
 }
 
-class RepeatedItems final : public Plan {
- public:
-  RepeatedItems(const Cluster& cluster, const Problem& problem, Claim claim, PlanPtr once, Time distance)
-      : Plan(cluster, problem, std::move(claim)), once_(std::move(once)), distance_(distance) {}
-
-  LocalForm local(Rank rank) const override {
-    const LocalForm one = once_->local(rank);
-    const std::size_t events = one.sends.size() + one.receives.size() + one.publications.size() + one.readings.size();
-    require_own_list(rank, saturating_multiply(static_cast<std::int64_t>(events), problem_.items),
-                     "ask for fewer items");
-    LocalForm all{.rank = rank, .sends = {}, .receives = {}, .adds = {}};
-    repeat(one.sends, all.sends);
-    repeat(one.receives, all.receives);
-    repeat(one.publications, all.publications);
-    repeat(one.readings, all.readings);
-    return in_order(std::move(all));
-  }
-
-  Schedule schedule() const override {
-    const std::int64_t each = saturating_add(machine_.P, nodes_.count());
-    require_listable({machine_, nodes_}, problem_, saturating_multiply(each, problem_.items));
-    const Schedule one = once_->schedule();
-    Schedule all = empty_schedule();
-    repeat(one.sends, all.sends);
-    repeat(one.publications, all.publications);
-    repeat(one.readings, all.readings);
-    normalise(all);
-    return all;
-  }
-
- private:
-  template <typename Event>
-  void repeat(const std::vector<Event>& one, std::vector<Event>& all) const {
-    all.reserve(one.size() * static_cast<std::size_t>(problem_.items));
-    for (std::int64_t item = 0; item < problem_.items; ++item) {
-      for (Event event : one) {
-        event.begin += item * distance_;
-        event.part = item_part(item);
-        all.push_back(event);
-      }
-    }
-  }
-
-  PlanPtr once_;
-  Time distance_;
-};
-
 }  // namespace
 
 PlanPtr repeated_on_cluster(const Cluster& cluster, const Problem& problem, Lanes lanes, const Bound& bound) {
@@ -117,7 +70,7 @@ PlanPtr repeated_on_cluster(const Cluster& cluster, const Problem& problem, Lane
   std::string how = once->claim().construction;
   if (problem.items > 1) how += fmt::format(", once per item, {} ticks apart", distance.ticks);
   Claim claim{finish, bound.time, bound.source, std::move(how)};
-  return std::make_shared<RepeatedItems>(cluster, problem, std::move(claim), std::move(once), distance);
+  return repeated(std::move(once), problem, std::move(claim), distance);
 }
 
 }  // namespace chasqui::plan
