@@ -32,7 +32,7 @@ typedef struct {
   mca_coll_base_module_t super;
   mca_coll_base_comm_coll_t below;
   bool steps_aside;  ///< of what is below something may look for its own in the communicator
-  void* holder;  ///< of what does not block, if it is held back
+  void* holder;      ///< of what does not block, if it is held back
 } chasqui_module_t;
 
 static void construct(chasqui_module_t* module) {
@@ -262,49 +262,48 @@ static chasqui_code_t code_of(const void* function) {
   }))
 
 // What is not ours goes below, in the same form. What is held back, ours or not, is begun later.
-#define CHASQUI_LASTING(Name, name, parameters, arguments)                                                       \
-  void* chasqui_plan_##Name(int form, CHASQUI_OPEN parameters);                                                  \
-  void chasqui_hold_back_##Name(void* holder, void* module, void* call, void* request, CHASQUI_OPEN parameters); \
-  int chasqui_begin_below_##Name(void* module, void** request, CHASQUI_OPEN parameters);                         \
-  int chasqui_begin_below_##Name(void* module, void** request, CHASQUI_OPEN parameters) {                        \
-    const mca_coll_base_comm_coll_t* const below = &((chasqui_module_t*)module)->below;                          \
-    return below->coll_i##name(CHASQUI_OPEN arguments, (ompi_request_t**)request, below->coll_i##name##_module); \
-  }                                                                                                              \
-  static int called_i##name(CHASQUI_OPEN parameters, ompi_request_t** request, mca_coll_base_module_t* module) { \
-    mca_coll_base_comm_coll_t* const below = &((chasqui_module_t*)module)->below;                                \
-    chasqui_module_t** const current = current_place();                                                          \
-    chasqui_module_t* const before = *current;                                                                   \
-    *current = (chasqui_module_t*)module;                                                                        \
-    void* const call = CHASQUI_OF_THE_PROGRAM(PMPI_I##name, __builtin_return_address(0))                         \
-                           ? chasqui_plan_##Name(1, CHASQUI_OPEN arguments)                                      \
-                           : NULL;                                                                               \
-    int code;                                                                                                    \
-    if (((chasqui_module_t*)module)->holder != NULL) {                                                           \
-      code = hand_out(call, comm, false, true, request);                                                         \
-      if (code == OMPI_SUCCESS) {                                                                                \
-        OBJ_RETAIN(comm);                                                                                        \
-        chasqui_hold_back_##Name(((chasqui_module_t*)module)->holder, module, call, *request,                    \
-                                 CHASQUI_OPEN arguments);                                                        \
-      }                                                                                                          \
-    } else {                                                                                                     \
-      code = call != NULL ? hand_out(call, comm, false, false, request)                                          \
-                          : below->coll_i##name(CHASQUI_OPEN arguments, request, below->coll_i##name##_module);  \
-    }                                                                                                            \
-    *current = before;                                                                                           \
-    return code;                                                                                                 \
-  }                                                                                                              \
-  static int called_##name##_init(CHASQUI_OPEN parameters, MPI_Info info, ompi_request_t** request,              \
-                                  mca_coll_base_module_t* module) {                                              \
-    mca_coll_base_comm_coll_t* const below = &((chasqui_module_t*)module)->below;                                \
-    chasqui_module_t** const current = current_place();                                                          \
-    chasqui_module_t* const before = *current;                                                                   \
-    *current = (chasqui_module_t*)module;                                                                        \
-    void* const call = chasqui_plan_##Name(2, CHASQUI_OPEN arguments);                                           \
-    const int code = call != NULL ? hand_out(call, comm, true, false, request)                                          \
-                                  : below->coll_##name##_init(CHASQUI_OPEN arguments, info, request,             \
-                                                              below->coll_##name##_init_module);                 \
-    *current = before;                                                                                           \
-    return code;                                                                                                 \
+#define CHASQUI_LASTING(Name, name, parameters, arguments)                                                             \
+  void* chasqui_plan_##Name(int form, CHASQUI_OPEN parameters);                                                        \
+  void chasqui_hold_back_##Name(void* holder, void* module, void* call, void* request, CHASQUI_OPEN parameters);       \
+  int chasqui_begin_below_##Name(void* module, void** request, CHASQUI_OPEN parameters);                               \
+  int chasqui_begin_below_##Name(void* module, void** request, CHASQUI_OPEN parameters) {                              \
+    const mca_coll_base_comm_coll_t* const below = &((chasqui_module_t*)module)->below;                                \
+    return below->coll_i##name(CHASQUI_OPEN arguments, (ompi_request_t**)request, below->coll_i##name##_module);       \
+  }                                                                                                                    \
+  static int called_i##name(CHASQUI_OPEN parameters, ompi_request_t** request, mca_coll_base_module_t* module) {       \
+    mca_coll_base_comm_coll_t* const below = &((chasqui_module_t*)module)->below;                                      \
+    chasqui_module_t** const current = current_place();                                                                \
+    chasqui_module_t* const before = *current;                                                                         \
+    *current = (chasqui_module_t*)module;                                                                              \
+    void* const call = CHASQUI_OF_THE_PROGRAM(PMPI_I##name, __builtin_return_address(0))                               \
+                           ? chasqui_plan_##Name(1, CHASQUI_OPEN arguments)                                            \
+                           : NULL;                                                                                     \
+    int code;                                                                                                          \
+    if (((chasqui_module_t*)module)->holder != NULL) {                                                                 \
+      code = hand_out(call, comm, false, true, request);                                                               \
+      if (code == OMPI_SUCCESS) {                                                                                      \
+        OBJ_RETAIN(comm);                                                                                              \
+        chasqui_hold_back_##Name(((chasqui_module_t*)module)->holder, module, call, *request, CHASQUI_OPEN arguments); \
+      }                                                                                                                \
+    } else {                                                                                                           \
+      code = call != NULL ? hand_out(call, comm, false, false, request)                                                \
+                          : below->coll_i##name(CHASQUI_OPEN arguments, request, below->coll_i##name##_module);        \
+    }                                                                                                                  \
+    *current = before;                                                                                                 \
+    return code;                                                                                                       \
+  }                                                                                                                    \
+  static int called_##name##_init(CHASQUI_OPEN parameters, MPI_Info info, ompi_request_t** request,                    \
+                                  mca_coll_base_module_t* module) {                                                    \
+    mca_coll_base_comm_coll_t* const below = &((chasqui_module_t*)module)->below;                                      \
+    chasqui_module_t** const current = current_place();                                                                \
+    chasqui_module_t* const before = *current;                                                                         \
+    *current = (chasqui_module_t*)module;                                                                              \
+    void* const call = chasqui_plan_##Name(2, CHASQUI_OPEN arguments);                                                 \
+    const int code = call != NULL ? hand_out(call, comm, true, false, request)                                         \
+                                  : below->coll_##name##_init(CHASQUI_OPEN arguments, info, request,                   \
+                                                              below->coll_##name##_init_module);                       \
+    *current = before;                                                                                                 \
+    return code;                                                                                                       \
   }
 CHASQUI_COLLECTIVES(CHASQUI_LASTING)
 
