@@ -2,7 +2,6 @@
 // The planners of clusters, one a file, and what they share.
 #pragma once
 
-#include <algorithm>
 #include <map>
 #include <optional>
 #include <utility>
@@ -12,20 +11,9 @@
 #include "chasqui/plan/universal_tree.hpp"
 #include "plan/clusters/trees/spread.hpp"
 #include "plan/listed_plan.hpp"
+#include "plan/listing.hpp"
 
 namespace chasqui::plan {
-
-/// What a rank does, each list by time.
-inline LocalForm in_order(LocalForm form) {
-  const auto sort = [](auto& events) {  // most are in order already, and a rank may have millions
-    if (!std::is_sorted(events.begin(), events.end())) std::sort(events.begin(), events.end());
-  };
-  sort(form.sends);
-  sort(form.receives);
-  sort(form.publications);
-  sort(form.readings);
-  return form;
-}
 
 PlanPtr broadcast_on_cluster(const Cluster& cluster, Rank root, Lanes lanes);
 /// A tree of all nodes as if all were as large as the largest; in a coarser unit where the times are fine (clusters.md, Lemma 32).

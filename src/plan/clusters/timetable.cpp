@@ -7,26 +7,6 @@
 #include "chasqui/base/error.hpp"
 
 namespace chasqui::plan {
-namespace {
-
-constexpr std::int64_t kMostEvents = 2'000'000;
-constexpr std::int64_t kMostOwnEvents = 10'000'000;
-
-}  // namespace
-
-bool listable(std::int64_t events) { return events <= kMostEvents; }
-
-void require_listable(const Cluster& cluster, const Problem& problem, std::int64_t events) {
-  if (listable(events)) return;
-  throw Error("{} on {} has {} messages, publications and readings, too many to list (at most {}): ask for less",
-              to_string(problem.kind), to_string(cluster), events, kMostEvents);
-}
-
-void require_own_list(Rank rank, std::int64_t events, std::string_view remedy) {
-  if (events <= kMostOwnEvents) return;
-  throw Error("rank {} alone has {} messages, publications and readings (at most {}): {}", rank.index,
-              events == kSaturated ? "2^63 or more" : std::to_string(events), kMostOwnEvents, remedy);
-}
 
 Timetable::Timetable(const Cluster& cluster, const Problem& problem, std::int64_t events)
     : schedule_{cluster.base, problem, {}, {}, {}, {}, {}, {}, {}, cluster.nodes} {

@@ -5,26 +5,17 @@
 
 #include <cstdint>
 #include <map>
-#include <string_view>
 #include <vector>
 
 #include "chasqui/schedule/schedule.hpp"
+#include "plan/listing.hpp"
 
 namespace chasqui::plan {
-
-/// May a plan of so many messages, publications and readings be a list?
-bool listable(std::int64_t events);
-/// Throws an Error where it may not.
-void require_listable(const Cluster& cluster, const Problem& problem, std::int64_t events);
-/// Throws an Error with this remedy where one rank has too much to do to list it.
-void require_own_list(Rank rank, std::int64_t events, std::string_view remedy);
 
 /// Lanes are counted around the end of the node.
 inline Rank rank_at(const Nodes& nodes, std::int64_t node, std::int64_t lane) {
   return {static_cast<std::int32_t>(nodes.first_rank(node) + lane % nodes.size(node))};
 }
-
-inline Part item_part(std::int64_t item) { return {static_cast<std::int32_t>(item), 1}; }
 
 class Timetable {
  public:

@@ -12,7 +12,7 @@
 #include "chasqui/plan/reduce.hpp"
 #include "plan/items/few_items.hpp"
 #include "plan/items/hypercube.hpp"
-#include "plan/items/repeated_plan.hpp"
+#include "plan/items/repeated_tree.hpp"
 #include "plan/kernel/kernel_plan.hpp"
 #include "plan/kernel/merge.hpp"
 #include "plan/kernel/table.hpp"

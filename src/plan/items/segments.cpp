@@ -8,7 +8,7 @@
 #include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
 #include "chasqui/plan/kitem.hpp"
-#include "plan/items/repeated_plan.hpp"
+#include "plan/items/repeated_tree.hpp"
 #include "plan/kernel/counting.hpp"
 #include "plan/postal_step.hpp"
 

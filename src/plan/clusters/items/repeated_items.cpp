@@ -8,7 +8,7 @@
 #include "chasqui/base/arithmetic.hpp"
 #include "plan/clusters/cluster_plans.hpp"
 #include "plan/clusters/items/items_by_lanes.hpp"
-#include "plan/items/repeated_plan.hpp"
+#include "plan/repeated_plan.hpp"
 
 namespace chasqui::plan {
 namespace {
