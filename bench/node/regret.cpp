@@ -70,6 +70,13 @@ std::vector<Pattern> patterns() {
                       CHASQUI_EITHER(MPI_Scatter, in.data(), bytes, MPI_BYTE, out.data(), bytes, MPI_BYTE, 0, comm);
                     }});
   }
+  // Which Open MPI was seen to win: many calls of the one overlap, and both sides of the other are copied by the kernel.
+  list.push_back({"back to back: scan 1024", [](MPI_Comm comm, bool native, int) {
+                    CHASQUI_EITHER(MPI_Scan, in.data(), out.data(), 256, MPI_INT, MPI_SUM, comm);
+                  }});
+  list.push_back({"back to back: alltoall 65536", [](MPI_Comm comm, bool native, int) {
+                    CHASQUI_EITHER(MPI_Alltoall, in.data(), 65'536, MPI_BYTE, out.data(), 65'536, MPI_BYTE, comm);
+                  }});
   for (const double late : {0., 20.}) {
     const std::string tail = late > 0 ? ", a rank 20 us late" : "";
     const auto compute = [=](int call) {

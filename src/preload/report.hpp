@@ -34,6 +34,9 @@ void add_to_report(const CommState& state);
 /// A communicator was prepared.
 void note_prepared(double nanoseconds);
 
+/// What it took to try both sides in MPI_Init.
+void note_rehearsed(double nanoseconds);
+
 /// CHASQUI_VERIFY: one call compared, and whether it was the same.
 void note_verified(Collective what, bool same, double worst);
 /// What differed on any rank counts on all. Collective, in MPI_Finalize, before the private communicator is given back.

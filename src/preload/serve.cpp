@@ -124,7 +124,9 @@ std::string text_of(Collective what, const std::string& why) { return fmt::forma
       throw;
     } catch (const std::bad_alloc&) {  // here alone: the others must not wait for this rank
       error_class = MPI_ERR_NO_MEM;
-      served.refuse("no memory for the private buffers");
+      constexpr const char* kWhy = "no memory for the private buffers";
+      if (!served.begun()) served.refuse(kWhy);
+      throw Error("{}", kWhy);  // they know it, by the same number as that of this call
     } catch (const Truncated& found) {
       return raise(served.comm(), MPI_ERR_TRUNCATE, text_of(what, found.why));
     }
@@ -311,8 +313,8 @@ int settle(Collective what, MPI_Comm comm, const Interposed& call, Decision& dec
     reason = Reason::failed;
     if (settings().log) say(error.what());
   }
-  race.spent = clock_now() - begin;  // all of it: none was the program's
-  if (code == kDeclined) {           // the next one is the first
+  race.spent += clock_now() - begin;  // all of it: none was the program's
+  if (code == kDeclined) {            // the next one is the first
     race.comparison.reset();
     note(what, Reason::failed);
     return run_native(call, decision);
@@ -418,6 +420,8 @@ int serve(Collective what, MPI_Comm comm, const Interposed& call) {
   }
   try {
     return made(what, comm, call, decision);
+  } catch (const std::bad_alloc&) {
+    end_of_all(what, comm, "no memory");
   } catch (const std::exception& error) {
     end_of_all(what, comm, error.what());
   }

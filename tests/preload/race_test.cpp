@@ -167,6 +167,29 @@ TEST(Verdicts, FollowTwentyPercentOnSomeRanks) {
   }
 }
 
+/// Where all wait for all, or only the root is slow, a side that is a fifth faster on some ranks is no faster for the program.
+TEST(Regret, OfAFifthOnSomeRanksIsSmall) {
+  for (const bool meets : {true, false}) {
+    for (const int odd_ones : {1, 4, 8}) {
+      for (int side = 0; side < 2; ++side) {
+        for (const double factor : {1.2, 0.8}) {
+          for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+            World world = world_of(3000, 3000);
+            world.ranks = 8;
+            world.races[0].meets = meets;
+            world.races[0].side[side].slow_ranks = odd_ones;
+            world.races[0].side[side].slow_factor = factor;
+            const Regret lost = regret(world, seed);
+            EXPECT_TRUE(lost.small()) << "odd ranks " << odd_ones << ", factor " << factor << ", side " << side
+                                      << ", meets " << meets << ", seed " << seed << ": " << lost.early << ' '
+                                      << lost.late;
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(Verdicts, DoNotChargeASideWithWhatTheOtherLeavesBehind) {
   for (int side = 0; side < 2; ++side) {  // 25 % faster until the last rank leaves, which the others come to know later
     World world = world_of(3000, 3000);

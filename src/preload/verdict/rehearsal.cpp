@@ -11,6 +11,7 @@
 #include "chasqui/base/error.hpp"
 #include "preload/native.hpp"
 #include "preload/private_comm.hpp"
+#include "preload/report.hpp"
 #include "preload/serve.hpp"
 #include "preload/start/settings.hpp"
 #include "preload/state.hpp"
@@ -240,13 +241,8 @@ class Rehearsal {
   bool failed_ = false;
 };
 
-}  // namespace
-
-void rehearse_world() {
+void rehearse(int size) {
   const Settings& s = settings();
-  int size = 1;
-  PMPI_Comm_size(MPI_COMM_WORLD, &size);
-  if (s.rehearse == 0 || s.trials == 0 || s.verify || s.reproducible || size == 1) return;
   std::unique_ptr<run::Comm> comm;
   try {
     comm = make_private_world();
@@ -270,6 +266,18 @@ void rehearse_world() {
     }
   }
   rehearsal.end();
+}
+
+}  // namespace
+
+void rehearse_world() {
+  const Settings& s = settings();
+  int size = 1;
+  PMPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (s.rehearse == 0 || s.trials == 0 || s.verify || s.reproducible || size == 1) return;
+  const double begin = clock_now();
+  rehearse(size);
+  note_rehearsed(clock_now() - begin);
 }
 
 Expected rehearsed(Collective what, std::size_t bytes, int ranks) {
