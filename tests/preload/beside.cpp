@@ -261,10 +261,14 @@ void after_own_turns(int rounds) {
     int done = 0;
     for (int turns = own.below(60); turns > 0; --turns) MPI_Test(&never, &done, MPI_STATUS_IGNORE);
     begin(calls, comm, 4, 7);
-    MPI_Comm copy = copy_of(comm);
+    MPI_Comm copy = MPI_COMM_NULL;
+    MPI_Request nothing = MPI_REQUEST_NULL;  // planned by Open MPI, whatever is served
+    if (round % 2 == 0) copy = copy_of(comm);
+    else MPIX_Bcast_init(&word, 0, MPI_INT, 0, comm, MPI_INFO_NULL, &nothing);
     begin(calls, comm, 7, 10);
     end(calls, static_cast<unsigned>(round));
-    MPI_Comm_free(&copy);
+    if (round % 2 == 0) MPI_Comm_free(&copy);
+    else MPI_Request_free(&nothing);
     MPI_Comm_free(&comm);
   }
   MPI_Send(&rank, 1, MPI_INT, rank, 6, aside);
@@ -334,6 +338,16 @@ void at_random(int rounds) {
   for (MPI_Comm& comm : comms) MPI_Comm_free(&comm);
 }
 
+/// MPI_Finalize comes while it is prepared.
+void not_to_the_end() {
+  MPI_Comm comm = copy_of();
+  Calls calls;
+  begin(calls, comm, 0, 18);
+  if (rank != 0) end(calls);
+  begin(calls, comm, 18, 19);
+  end(calls);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -361,6 +375,7 @@ int main(int argc, char** argv) {
     with_others_in_between();
     after_own_turns(2 * number);
     freed_early(number);
+    not_to_the_end();
   }
   MPI_Comm_free(&aside);
   if (rank == 0) std::printf("beside others on %d ranks: right\n", size);
