@@ -57,7 +57,8 @@ std::vector<double> many_in(8192, 1.0), many_out(8192);  // 64 KiB
 /// The functions by which a call goes.
 struct Functions {
 #define CHASQUI_OF_LISTS(X) X(Alltoallv) X(Alltoallw) X(Allgatherv) X(Gatherv) X(Scatterv) X(Reduce_scatter)
-#define CHASQUI_USED(X) X(Allreduce) X(Reduce) X(Bcast) X(Alltoall) CHASQUI_OF_LISTS(X) X(Barrier) X(Ibcast) X(Ireduce)
+#define CHASQUI_USED(X) \
+  X(Allreduce) X(Reduce) X(Bcast) X(Gather) X(Alltoall) CHASQUI_OF_LISTS(X) X(Barrier) X(Ibcast) X(Ireduce)
 #define CHASQUI_FUNCTION(name) decltype(&MPI_##name) name = MPI_##name;
   CHASQUI_USED(CHASQUI_FUNCTION)
 #undef CHASQUI_FUNCTION
@@ -74,7 +75,7 @@ Functions functions_below() {
   return all;
 }
 
-constexpr int kOnes[] = {1, 1}, kPlaces[] = {0, 1}, kBytePlaces[] = {0, sizeof(double)};
+constexpr int kOnes[] = {1, 1}, kNone[] = {0, 0}, kPlaces[] = {0, 1}, kBytePlaces[] = {0, sizeof(double)};
 const MPI_Datatype kDoubles[] = {MPI_DOUBLE, MPI_DOUBLE};
 MPI_Request persistent = MPI_REQUEST_NULL;
 
@@ -116,6 +117,15 @@ constexpr Case kCases[] = {
                  (void)r),
     CHASQUI_CASE("Reduce_scatter 16 B", false,
                  f.Reduce_scatter(many_in.data(), many_out.data(), kOnes, MPI_DOUBLE, MPI_SUM, comm);
+                 (void)r),
+    CHASQUI_CASE("Allreduce 8 KiB and 0", true, f.Allreduce(CHASQUI_FOLDED(1024), comm);
+                 f.Allreduce(CHASQUI_FOLDED(0), comm); (void)r),
+    CHASQUI_CASE("Gather 0 B", true, f.Gather(many_in.data(), 0, MPI_DOUBLE, nullptr, 1, MPI_BYTE, 1, comm); (void)r),
+    CHASQUI_CASE("Allgatherv 0 B", true,
+                 f.Allgatherv(many_in.data(), 0, MPI_DOUBLE, many_out.data(), kNone, kPlaces, MPI_DOUBLE, comm);
+                 (void)r),
+    CHASQUI_CASE("Reduce_scatter 0 B", true,
+                 f.Reduce_scatter(many_in.data(), many_out.data(), kNone, MPI_DOUBLE, MPI_SUM, comm);
                  (void)r),
     CHASQUI_CASE("Barrier", false, f.Barrier(comm); (void)r),
     CHASQUI_CASE("Ibcast 8 B", false, f.Ibcast(many_in.data(), 8, MPI_BYTE, 0, comm, r)),

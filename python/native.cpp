@@ -4,8 +4,10 @@
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
+#include <unistd.h>
 
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -39,6 +41,11 @@ chasqui_type type_of(const py::array& array) {
   const char kind = type.kind();
   const auto size = type.itemsize();
   const int width = size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : size == 8 ? 3 : -1;
+  if (!py::bool_(type.attr("isnative")))
+    throw ChasquiError(
+        "arrays of " + py::str(py::handle(type)).cast<std::string>() +
+        " have the bytes of their numbers in another order than this processor: array.astype(array.dtype.newbyteorder('=')) "
+        "has the same numbers in its own");
   if (kind == 'i' && width >= 0) return static_cast<chasqui_type>(CHASQUI_I8 + width);
   if (kind == 'u' && width >= 0) return static_cast<chasqui_type>(CHASQUI_U8 + width);
   if (kind == 'b') return CHASQUI_BOOL;
@@ -59,33 +66,7 @@ struct Bytes {
   std::int64_t count;
 };
 
-/// A collective in flight. It keeps its arrays and its communicator alive.
-class Request {
- public:
-  Request(chasqui_request* request, py::object kept) : request_(request), kept_(std::move(kept)) {}
-  Request(const Request&) = delete;
-  Request& operator=(const Request&) = delete;
-  ~Request() {
-    // The buffers go with this object: nobody may write to them afterwards.
-    const py::gil_scoped_release free;
-    chasqui_wait(&request_);
-  }
-
-  void wait() {
-    const py::gil_scoped_release free;
-    check(chasqui_wait(&request_));
-  }
-  bool test() {
-    const py::gil_scoped_release free;
-    int done = 1;
-    if (request_ != nullptr) check(chasqui_test(&request_, &done));
-    return done != 0;
-  }
-
- private:
-  chasqui_request* request_;
-  py::object kept_;
-};
+class Request;
 
 class Comm {
  public:
@@ -94,18 +75,70 @@ class Comm {
   Comm& operator=(const Comm&) = delete;
   ~Comm() { close(); }
 
-  void close() {
-    const py::gil_scoped_release free;
-    chasqui_comm_free(std::exchange(comm_, nullptr));
-  }
+  void close();
   chasqui_comm* get() const {
     if (comm_ == nullptr) throw ChasquiError("this communicator is closed");
     return comm_;
   }
 
  private:
+  friend class Request;
+
   chasqui_comm* comm_;
+  std::set<Request*> started_;  ///< and not known to be complete
 };
+
+/// A collective in flight. It keeps its arrays and its communicator alive.
+class Request {
+ public:
+  Request(chasqui_request* request, Comm& comm, py::object kept)
+      : request_(request), comm_(comm), kept_(std::move(kept)) {
+    comm_.started_.insert(this);
+  }
+  Request(const Request&) = delete;
+  Request& operator=(const Request&) = delete;
+  ~Request() {
+    comm_.started_.erase(this);
+    end();
+  }
+  /// The buffers go with this object, and the communicator when it is closed: nobody may write to them afterwards. A process that
+  /// the rank forked has a copy of it, and leaves it to the rank.
+  void end() {
+    const py::gil_scoped_release free;
+    if (getpid() != process_) request_ = nullptr;
+    if (chasqui_wait(&request_) < 0) failed_ = chasqui_last_error();
+  }
+
+  void wait() {
+    check_ended();
+    const py::gil_scoped_release free;
+    check(chasqui_wait(&request_));
+  }
+  bool test() {
+    check_ended();
+    const py::gil_scoped_release free;
+    int done = 1;
+    if (request_ != nullptr) check(chasqui_test(&request_, &done));
+    return done != 0;
+  }
+
+ private:
+  void check_ended() const {
+    if (!failed_.empty()) throw ChasquiError(failed_);
+  }
+
+  chasqui_request* request_;
+  std::string failed_;  ///< what end() heard
+  pid_t process_ = getpid();
+  Comm& comm_;
+  py::object kept_;
+};
+
+void Comm::close() {
+  while (!started_.empty()) started_.extract(started_.begin()).value()->end();
+  const py::gil_scoped_release free;
+  chasqui_comm_free(std::exchange(comm_, nullptr));
+}
 
 /// Runs a collective, or starts it: then the result is its Request, else None.
 template <typename Call>
@@ -117,7 +150,8 @@ py::object collective(const py::object& self, bool start, py::tuple kept, Call c
     check(call(comm, start ? &request : nullptr));
   }
   if (!start) return py::none();
-  return py::cast(new Request(request, py::make_tuple(self, std::move(kept))), py::return_value_policy::take_ownership);
+  return py::cast(new Request(request, self.cast<Comm&>(), py::make_tuple(self, std::move(kept))),
+                  py::return_value_policy::take_ownership);
 }
 
 py::object join(int rank, int size, const std::optional<std::string>& rendezvous,

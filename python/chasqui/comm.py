@@ -216,7 +216,7 @@ class Comm:
         self._native.leave(why)
 
     def close(self) -> None:
-        """Gives it back; what was started must be complete."""
+        """Gives it back, when what was started is complete."""
         self._native.close()
 
     def __enter__(self) -> "Comm":

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <thread>
 
+#include "base/reserve.hpp"
 #include "chasqui/base/error.hpp"
 
 namespace chasqui::group {
@@ -101,13 +102,21 @@ class Reception {
     }
     return list;
   }
-  int strangers() const { return strangers_; }
+  /// What is known of why somebody is missing.
+  std::string remarks() const {
+    std::string text;
+    if (strangers_ != 0)
+      text += fmt::format("; {} who came did not know the secret, or were another user's", strangers_);
+    if (outside_) text += "; rank 0 had no descriptor left to let others in: raise their number there (ulimit -n)";
+    return text;
+  }
 
  private:
   void let_in() {
     while (true) {
-      Visitor visitor{.socket = accept_from(listener_), .nonce = fresh_nonce()};
-      if (!visitor.socket.open()) return;
+      Socket came = accept_from(listener_);
+      if (!came.open()) return look_why(errno);
+      Visitor visitor{.socket = std::move(came), .nonce = fresh_nonce()};
       if (place_.address.local() && !visitor.socket.same_user()) {
         ++strangers_;
         continue;
@@ -118,6 +127,12 @@ class Reception {
       if (visitors_.size() >= kVisitors) visitors_.erase(visitors_.begin());
       visitors_.push_back(std::move(visitor));
     }
+  }
+  /// Who has no descriptor to be let in by waits outside, and is found there again at once.
+  void look_why(int error) {
+    if (error != EMFILE && error != ENFILE) return;
+    outside_ = true;
+    std::this_thread::sleep_for(std::chrono::duration<double>(kSlice));
   }
   bool needs_proof() const { return !place_.secret.empty(); }
 
@@ -166,6 +181,7 @@ class Reception {
   Socket listener_;
   std::vector<Visitor> visitors_;
   int strangers_ = 0;
+  bool outside_ = false;  ///< somebody stood there, and could not be let in
 };
 
 }  // namespace
@@ -203,12 +219,8 @@ void Meeting::receive_all() {
     while (!reception.step()) {
       if (place_.look) place_.look();
       if (!deadline_.over()) continue;
-      const std::string turned_away =
-          reception.strangers() == 0
-              ? ""
-              : fmt::format("; {} who came did not know the secret, or were another user's", reception.strangers());
       throw Error("rank {} of {} did not come to {} within {} s{}", reception.missing(), size(), place_.address.text,
-                  place_.timeout, turned_away);
+                  place_.timeout, reception.remarks());
     }
   } catch (const std::exception& error) {
     fail_all(error.what());
@@ -334,8 +346,7 @@ int Meeting::open_memory(std::size_t bytes) {
     return file;
   }
   if (bytes != 0) file = memfd_create("chasqui", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-  if (file >= 0 && (posix_fallocate(file, 0, static_cast<off_t>(bytes)) != 0 ||
-                    fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0)) {
+  if (file >= 0 && (reserve(file, 0, bytes) != 0 || fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0)) {
     close(file);
     file = -1;
   }

@@ -23,6 +23,7 @@ namespace chasqui::group {
 namespace {
 
 constexpr int kWaiting = 1024;  ///< connections that wait to be accepted
+constexpr int kTries = 100;     ///< to take a path that others leave
 constexpr int kType = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK;
 
 struct Place {
@@ -64,12 +65,15 @@ Place place_of(const Address& address) {
   return place;
 }
 
-/// A socket that a killed rank 0 has left there, and that nobody listens at.
-bool left_behind(const Address& address, const Place& place) {
+/// Takes away a socket that a killed rank 0 has left there, and that nobody listens at. True: the path is free now, or became free meanwhile.
+bool made_free(const Address& address, const Place& place) {
   struct stat found {};
-  if (lstat(address.where.c_str(), &found) != 0 || !S_ISSOCK(found.st_mode) || found.st_uid != geteuid()) return false;
+  if (lstat(address.where.c_str(), &found) != 0) return errno == ENOENT;
+  if (!S_ISSOCK(found.st_mode) || found.st_uid != geteuid()) return false;
   const Socket probe(socket(AF_UNIX, kType, 0));
-  return connect(probe.file(), &place.any, place.length) != 0 && errno == ECONNREFUSED;
+  if (connect(probe.file(), &place.any, place.length) == 0) return false;
+  if (errno == ENOENT) return true;
+  return errno == ECONNREFUSED && (unlink(address.where.c_str()) == 0 || errno == ENOENT);
 }
 
 /// Short messages that follow each other do not wait for an answer.
@@ -112,9 +116,13 @@ Socket::~Socket() {
 }
 
 bool wait_for(int file, bool reading, double seconds) {
+  const Deadline deadline(seconds);
   pollfd one{file, static_cast<short>(reading ? POLLIN : POLLOUT), 0};
-  const int milliseconds = static_cast<int>(std::clamp(seconds * 1e3 + 1, 0.0, 1e8));
-  return poll(&one, 1, milliseconds) > 0;
+  int found = 0;
+  do {  // a signal interrupts it, whatever its handler was installed with
+    found = poll(&one, 1, static_cast<int>(std::clamp(deadline.left() * 1e3 + 1, 0.0, 1e8)));
+  } while (found < 0 && errno == EINTR && !deadline.over());
+  return found > 0;
 }
 
 bool Socket::send(const void* data, std::size_t bytes, const Deadline& deadline) const {
@@ -263,17 +271,19 @@ Socket listen_at(const Address& address) {
   }
   const bool file = address.kind == Address::Kind::path;
   if (file) fchmod(listener.file(), 0600);  // what bind() makes is nobody else's from the beginning
-  int bound = bind(listener.file(), &place.any, place.length);
-  if (bound != 0 && errno == EADDRINUSE && file && left_behind(address, place)) {
-    unlink(address.where.c_str());
-    bound = bind(listener.file(), &place.any, place.length);
-  }
-  if (bound != 0 && errno == EADDRINUSE) {
+  int error = 0;
+  const auto in_use = [&] {
+    error = bind(listener.file(), &place.any, place.length) == 0 ? 0 : errno;
+    return error == EADDRINUSE;
+  };
+  for (int tries = 0; in_use() && file && tries < kTries && made_free(address, place);) ++tries;
+  if (error == EADDRINUSE) {
     throw Error(
         "rendezvous {}: is in use: another group meets there, or something else has this name; take another one",
         address.text);
   }
-  if (bound != 0) fail(address, "rank 0 cannot listen there");
+  errno = error;
+  if (error != 0) fail(address, "rank 0 cannot listen there");
   if (listen(listener.file(), kWaiting) != 0) fail(address, "rank 0 cannot listen there");
   return listener;
 }

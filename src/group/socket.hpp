@@ -76,7 +76,7 @@ Socket listen_anywhere_at(Address& address);
 Socket listen_anywhere(std::string& name);
 /// One try. Not open: nobody listens there yet. Throws an Error where trying again is of no use.
 Socket connect_to(const Address& address);
-/// A waiting connection, if there is one.
+/// A waiting connection, if there is one, and a descriptor for it: errno says which is missing.
 Socket accept_from(const Socket& listener);
 
 }  // namespace chasqui::group

@@ -14,6 +14,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/reserve.hpp"
+
 namespace chasqui::mpi {
 namespace {
 
@@ -69,8 +71,7 @@ void make_memory(OpenFile& memory, std::size_t bytes, bool named) {
   }
   struct stat found {};
   place.named = named && memory.file >= 0;
-  if (memory.file >= 0 && posix_fallocate(memory.file, 0, static_cast<off_t>(bytes)) == 0 &&
-      fstat(memory.file, &found) == 0) {
+  if (memory.file >= 0 && reserve(memory.file, 0, bytes) == 0 && fstat(memory.file, &found) == 0) {
     place.device = found.st_dev;
     place.number = found.st_ino;
     return;

@@ -67,8 +67,8 @@ class Next<int (*)(Arguments...)> {
 };
 namespace next {
 #define CHASQUI_NEXT(name) inline constinit const Next<decltype(&MPI_##name)> name("PMPI_" #name);
-#define CHASQUI_NEXT_OF(Name, name, parameters, arguments) CHASQUI_NEXT(Name)
-#define CHASQUI_NEXT_C(Name, name, parameters, arguments) CHASQUI_NEXT(Name##_c)
+#define CHASQUI_NEXT_OF(Name, name, parameters, arguments) CHASQUI_NEXT(Name) CHASQUI_NEXT(I##name)
+#define CHASQUI_NEXT_C(Name, name, parameters, arguments) CHASQUI_NEXT(Name##_c) CHASQUI_NEXT(I##name##_c)
 CHASQUI_COLLECTIVES(CHASQUI_NEXT_OF)
 CHASQUI_NEXT(Init)
 CHASQUI_NEXT(Init_thread)

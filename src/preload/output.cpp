@@ -4,10 +4,19 @@
 namespace chasqui::preload {
 
 OutputCopy::OutputCopy(const Output& output) : output_(output) {
-  output.each([&](const TypePacker& packer, void* from, MPI_Aint count) {
-    const std::size_t end = bytes_.size();
-    bytes_.resize(end + static_cast<std::size_t>(count) * packer.facts.size);
-    packer.pack(from, count, bytes_.data() + end);
+  std::size_t bytes = 0;
+  output.each([&](const TypePacker& packer, void*, MPI_Aint count) {
+    bytes += static_cast<std::size_t>(count) * packer.facts.size;
+  });
+  bytes_.resize(bytes);
+  take();
+}
+
+void OutputCopy::take() {
+  std::byte* to = bytes_.data();
+  output_.each([&](const TypePacker& packer, void* from, MPI_Aint count) {
+    packer.pack(from, count, to);
+    to += static_cast<std::size_t>(count) * packer.facts.size;
   });
 }
 

@@ -54,6 +54,8 @@ struct Output {
 class OutputCopy {
  public:
   explicit OutputCopy(const Output& output);
+  /// Copies what lies there now, into the same memory.
+  void take();
   void restore() const;
   const std::vector<std::byte>& bytes() const { return bytes_; }
 

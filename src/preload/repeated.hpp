@@ -40,13 +40,15 @@ struct Known {
   run::Call call;     ///< with the addresses of the last one
 };
 
-/// The last one for each of a few places; another communicator, collective or size takes the place.
-using KnownCalls = std::array<std::optional<Known>, 32>;
+/// The last one for each of a few places; another communicator, collective or size takes the place. Calls without data have places of
+/// their own: programs make them in turn with others.
+inline constexpr unsigned kPlaces = 32;
+using KnownCalls = std::array<std::optional<Known>, kPlaces + kServed>;
 
 inline std::optional<Known>& place_of(const RepeatedCall& call) {
   KnownCalls& known_calls = OfThread<KnownCalls>::here();
-  const auto count = static_cast<unsigned>(call.count);
-  return known_calls[(static_cast<unsigned>(call.what) * 5 + count + (count >> 5)) % known_calls.size()];
+  const auto what = static_cast<unsigned>(call.what), count = static_cast<unsigned>(call.count);
+  return known_calls[count == 0 ? kPlaces + what % kServed : (what * 5 + count + (count >> 5)) % kPlaces];
 }
 
 /// The one before; nullptr: there is none.
@@ -97,6 +99,12 @@ inline bool passes_settled(const Known& known, const Native& native, int& code) 
   return true;
 }
 
+/// Do the arguments of the other side matter on this rank, and are they as they should be?
+inline bool sides_agree(Kind kind, const Places& places, const CommState& state) {
+  const bool rooted = kind == Kind::gather || kind == Kind::scatter;
+  return places.alike || (rooted && places.root != state.rank);
+}
+
 /// Is anything served on this communicator, or left to the MPI library by a verdict?
 inline bool in_order(const CommState& state) { return state.never == Reason::none && state.failed_in == 0; }
 
@@ -112,7 +120,8 @@ template <typename Native>
   if (!in_order(state)) return false;
   Race* const race = known->race;
   if (race == nullptr) {
-    if (!places.alike || static_cast<unsigned>(places.root) >= static_cast<unsigned>(state.size)) return false;
+    if (static_cast<unsigned>(places.root) >= static_cast<unsigned>(state.size) || !sides_agree(kind, places, state))
+      return false;
     code = aside([what = call.what, &state, native] { return pass_on_empty(what, state, native); });
     return true;
   }
@@ -133,9 +142,30 @@ template <typename Native>
   return true;
 }
 
+/// A collective whose lengths are a list, of which this is the first.
+inline RepeatedCall of_lengths(Collective what, MPI_Comm comm, MPI_Aint first, MPI_Datatype type, MPI_Op op = {}) {
+  return {what, comm, first == 0 ? MPI_Aint{-1} : first, type, op};  // 0 is for calls in which all are
+}
+inline RepeatedCall without_data(RepeatedCall call) {
+  call.count = 0;
+  return call;
+}
+
+/// Of lengths that not all ranks know.
+inline constexpr auto never_empty = [](int) { return false; };
+
 /// The same for a collective whose lengths are a list, if it is left to the MPI library. alike: is the call good, and of as many elements?
-template <typename Native, typename Alike>
-inline bool repeats_left(const RepeatedCall& call, const Alike& alike, const Native& native, int& code) {
+/// empty: have all ranks of so many nothing?
+template <typename Native, typename Alike, typename Empty>
+inline bool repeats_left(const RepeatedCall& call, const Alike& alike, const Empty& empty, const Native& native,
+                         int& code) {
+  if (call.count < 0) {
+    const Known* const known = find_known(without_data(call));
+    if (known != nullptr && in_order(*known->state) && empty(known->state->size)) {
+      code = pass_on_empty(call.what, *known->state, native);
+      return true;
+    }
+  }
   const Known* const known = find_known(call);
   return known != nullptr && in_order(*known->state) && known->race->verdict == Verdict::native && alike(*known) &&
          passes_settled(*known, native, code);

@@ -43,11 +43,19 @@ int raise(MPI_Comm comm, int error_class, const std::string& text) {
 
 namespace {
 
+/// The others are on their way into what this rank cannot make, and nobody can tell them.
+[[noreturn, gnu::cold]] void end_of_all(Collective what, MPI_Comm comm, const char* why) {
+  say_last(fmt::format("MPI_{}: {}: this rank cannot take part in what the others agree on", to_string(what), why));
+  PMPI_Abort(comm, 1);
+  std::abort();
+}
+
 constexpr std::size_t kAstray = ~std::size_t{0};  ///< bytes of a call after one that ranks made with different lengths
 
 /// Where the MPI library does calls that ranks may well make with different lengths: it would wait for ever in most of those, so they ask
-/// each other first. Each rank gets the error of a call that they do not make alike, and nobody makes it.
-int make_alike(Collective what, MPI_Comm comm, std::size_t bytes, FunctionRef<int()> made) {
+/// each other first. Each rank gets the error of a call that they do not make alike, and nobody makes it. able: has this rank what it takes?
+/// kDeclined, if one has not: nobody makes it then, either.
+int make_alike(Collective what, MPI_Comm comm, std::size_t bytes, FunctionRef<int()> made, bool able = true) {
   constexpr int kBits = 50;
   constexpr std::int64_t kLonger = (std::int64_t{1} << kBits) - 1;
   const auto in_words = [](std::int64_t call) {
@@ -56,14 +64,20 @@ int make_alike(Collective what, MPI_Comm comm, std::size_t bytes, FunctionRef<in
   };
   const auto length = static_cast<std::int64_t>(std::min<std::size_t>(kLonger, bytes));
   const std::int64_t mine = bytes == kAstray ? -1 : static_cast<std::int64_t>(what) << kBits | length;
-  std::int64_t least_and_most[2] = {-mine, mine};
-  const int code = CHASQUI_LIBRARY(Allreduce)(MPI_IN_PLACE, least_and_most, 2, MPI_INT64_T, MPI_MAX, comm);
+  std::int64_t most_of[3] = {-mine, mine, able ? 0 : 1};
+  const int code = CHASQUI_LIBRARY(Allreduce)(MPI_IN_PLACE, most_of, 3, MPI_INT64_T, MPI_MAX, comm);
   if (code != MPI_SUCCESS) return code;
-  const std::int64_t least = -least_and_most[0], most = least_and_most[1];
-  if (least == most) return made();
+  const std::int64_t least = -most_of[0], most = most_of[1];
+  if (least == most) return most_of[2] == 0 ? made() : kDeclined;
   return raise(comm, MPI_ERR_OTHER,
                fmt::format("MPI_{}: ranks have called different things: {} and {}", to_string(what), in_words(least),
                            in_words(most)));
+}
+
+/// By the MPI library.
+int pass_on_alike(Collective what, MPI_Comm comm, std::size_t bytes, FunctionRef<int()> native) {
+  const int code = make_alike(what, comm, bytes, native);
+  return code == kDeclined ? native() : code;
 }
 
 constexpr std::uint64_t kReferences = 3;  ///< native calls timed beside the reproducible ones
@@ -96,7 +110,7 @@ std::string text_of(Collective what, const std::string& why) { return fmt::forma
   CommState& state = served.state();
   const run::CallNumbers numbers = run::call_numbers(*state.comm);
   state.failed_in = state.failed_in != 0 ? state.failed_in + 1 : numbers.begun + numbers.astray + 1;
-  if (left_behind(state)) return note(what, Reason::broken), kDeclined;
+  if (left_behind(state)) return served.decline(Reason::broken), kDeclined;
   return raise(served.comm(), MPI_ERR_OTHER, text_of(what, "a collective on this communicator failed before"));
 }
 
@@ -115,16 +129,15 @@ std::string text_of(Collective what, const std::string& why) { return fmt::forma
       return raise(served.comm(), MPI_ERR_TRUNCATE, text_of(what, found.why));
     }
   } catch (const Declined& declined) {
-    return note(what, declined.reason), kDeclined;
+    return served.decline(declined.reason), kDeclined;
   } catch (const std::exception& error) {
     if (!served.begun()) {
-      note(what, Reason::failed);
       if (settings().log) say(error.what());
-      return kDeclined;
+      return served.decline(Reason::failed), kDeclined;
     }
     why = error.what();
   } catch (...) {
-    if (!served.begun()) return note(what, Reason::failed), kDeclined;
+    if (!served.begun()) return served.decline(Reason::failed), kDeclined;
     why = "an operator threw";
   }
   if (state.comm == nullptr) return raise(served.comm(), error_class, text_of(what, why));
@@ -134,12 +147,12 @@ std::string text_of(Collective what, const std::string& why) { return fmt::forma
     if (numbers.found_astray && handled_by(MPI_ERRORS_ARE_FATAL, served.comm()))
       return raise(served.comm(), error_class, text_of(what, why));
     state.astray = numbers.found_astray;
-    return note(what, Reason::broken), kDeclined;
+    return served.decline(Reason::broken), kDeclined;
   }
   return raise(served.comm(), error_class, text_of(what, why));
 }
 
-/// Returns MPI_SUCCESS, kDeclined, or the error that the program gets.
+/// Returns MPI_SUCCESS, kDeclined with a reason that is not counted yet, or the error that the program gets.
 template <typename Way>
 inline int attempt(Collective what, ServedCall& served, const Way& way) {
   UnderWay& under_way = this_thread().under_way;
@@ -167,8 +180,16 @@ int attempt_timed(Collective what, MPI_Comm comm, const Interposed& call, Decisi
   const bool timed = decision.way != Decision::ours || !settings().report.empty();
   const double begin = timed ? clock_now() : 0;
   ServedCall served(*decision.state, comm);
-  const int code = attempt(what, served, decision.way == Decision::reproducible ? call.reproducible : call.ours);
-  if (code == kDeclined) return code;
+  const auto way = [&](ServedCall& one) {
+    if (decision.way != Decision::reproducible) return call.ours(one);
+    try {
+      call.reproducible(one);
+    } catch (const std::bad_alloc&) {  // the others wait in the MPI library
+      end_of_all(what, comm, "no memory");
+    }
+  };
+  const int code = attempt(what, served, way);
+  if (code == kDeclined) return note(what, served.declined()), code;
   ++race.ours_calls;
   race.bytes += decision.facts.bytes;
   if (!timed) return code;
@@ -209,12 +230,12 @@ BlockPlan rehearsal_of(std::size_t bytes) {
 
 /// The side of a reduction that rounds is chosen before its first call, by rehearsals with the program's data: whatever they
 /// leave in its buffer is overwritten by the call itself. Where that is in place they begin anew each time.
-/// An error of ours is that of the call.
-int rehearse(Collective what, MPI_Comm comm, const Interposed& call, const Decision& decision) {
+/// An error of ours is that of the call. before: of what is in place.
+int rehearse(Collective what, MPI_Comm comm, const Interposed& call, const Decision& decision,
+             const OutputCopy& before) {
   Race& race = *decision.race;
   const CallFacts& facts = decision.facts;
   const bool in_place = facts.in_place;
-  const OutputCopy before(in_place ? facts.output : Output{});
   const auto made_by = [&](Side side) {
     int code = MPI_SUCCESS;
     if (side == Side::native) {
@@ -227,7 +248,6 @@ int rehearse(Collective what, MPI_Comm comm, const Interposed& call, const Decis
     return code == kDeclined ? MPI_SUCCESS : code;
   };
   const BlockPlan plan = rehearsal_of(facts.bytes);
-  race.comparison = std::make_unique<Comparison>(plan, Side::native, false, meets(facts.shape.kind));
   for (const Side side : {Side::native, Side::ours}) {
     if (plan.first != 1) break;
     const double begin = clock_now();
@@ -251,56 +271,89 @@ int rehearse(Collective what, MPI_Comm comm, const Interposed& call, const Decis
   return MPI_SUCCESS;
 }
 
+/// A copy, where it can be had. No memory for it: this rank is not able to do what takes one. None where the MPI library refuses to pack it, which
+/// will refuse the call, too.
+struct Copy {
+  std::optional<OutputCopy> made;
+  bool able = true;
+
+  explicit Copy(const Output& output) {
+    try {
+      made.emplace(output);
+    } catch (const Error&) {
+    } catch (const std::bad_alloc&) {
+      able = false;
+    }
+  }
+  void take_again() try {
+    if (made) made->take();
+  } catch (const Error&) {
+    made.reset();
+  }
+};
+
 /// The first call of a reduction that rounds: rehearsed, decided for good, made.
 int settle(Collective what, MPI_Comm comm, const Interposed& call, Decision& decision) {
   Race& race = *decision.race;
+  const CallFacts& facts = decision.facts;
   const double begin = clock_now();
   int code = MPI_SUCCESS;
+  Reason reason = Reason::slower;
   try {
     leave_to_library(*decision.state);
-    code = make_alike(what, comm, decision.facts.bytes, [&] { return rehearse(what, comm, call, decision); });
-  } catch (const std::exception& error) {  // in agreeing: the MPI library goes on without us
-    note(what, Reason::failed);
+    const Copy before(facts.in_place ? facts.output : Output{});
+    race.comparison =
+        std::make_unique<Comparison>(rehearsal_of(facts.bytes), Side::native, false, meets(facts.shape.kind));
+    code = make_alike(
+        what, comm, facts.bytes, [&] { return rehearse(what, comm, call, decision, *before.made); },
+        before.made.has_value());
+  } catch (const Error& error) {  // in agreeing: the MPI library goes on without us
+    reason = Reason::failed;
     if (settings().log) say(error.what());
   }
   race.spent = clock_now() - begin;  // all of it: none was the program's
+  if (code == kDeclined) {           // the next one is the first
+    race.comparison.reset();
+    note(what, Reason::failed);
+    return run_native(call, decision);
+  }
   if (race.comparison != nullptr) race.verdict = Verdict::native;
   race.comparison.reset();
   if (code != MPI_SUCCESS) return code;
-  if (decision.state->never == Reason::broken)
-    return run_declined(what, comm, *decision.state, decision.facts.bytes, call.native);
-  decision.way = settled_side(race) == Side::ours ? Decision::ours : Decision::native;
-  return decision.way == Decision::ours ? run_ours(what, comm, call, decision) : run_native(call, decision);
-}
-
-/// Nothing where the MPI library refuses to pack it: it will refuse the call, too.
-std::optional<OutputCopy> copy_of(const Output& output) {
-  try {
-    return OutputCopy(output);
-  } catch (const Error&) {
-    return std::nullopt;
+  if (decision.state->never == Reason::broken) {
+    note(what, Reason::broken);
+    return run_declined(what, comm, *decision.state, facts.bytes, call.native);
   }
+  decision.way = settled_side(race) == Side::ours ? Decision::ours : Decision::native;
+  if (decision.way == Decision::ours) return run_ours(what, comm, call, decision);
+  note(what, reason);
+  return run_native(call, decision);
 }
 
 /// Both, on the same input; the program keeps the MPI library's result. Where that is an error, maybe on this rank alone, the others wait for
 /// it in ours all the same.
 int run_both(Collective what, MPI_Comm comm, const Interposed& call, Decision& decision) {
   leave_to_library(*decision.state);
-  if (const int code = make_alike(what, comm, decision.facts.bytes, [] { return MPI_SUCCESS; }); code != MPI_SUCCESS)
-    return code;
-  const auto before = copy_of(decision.facts.output);
+  Copy before(decision.facts.output), native(decision.facts.output);
+  if (const int code = make_alike(
+          what, comm, decision.facts.bytes, [] { return MPI_SUCCESS; }, before.able && native.able);
+      code != MPI_SUCCESS) {
+    if (code != kDeclined) return code;
+    note(what, Reason::failed);
+    return run_native(call, decision);
+  }
   const std::vector<double> weights = weights_of(decision.facts, comm);
   const int code = run_native(call, decision);
-  const auto native = copy_of(decision.facts.output);
-  if (before) before->restore();
+  native.take_again();
+  if (before.made) before.made->restore();
   const int ours = attempt_timed(what, comm, call, decision);
-  if (ours == kDeclined && native)
-    native->restore();  // once is enough: whoever has heard of a failure passes the call on, and once
+  if (ours == kDeclined && native.made)
+    native.made->restore();  // once is enough: whoever has heard of a failure passes the call on, and once
   if (code != MPI_SUCCESS || ours == kDeclined) return code;
   if (ours != MPI_SUCCESS) return ours;
-  const double worst = native ? difference(*native, decision.facts, weights) : 1;
+  const double worst = native.made ? difference(*native.made, decision.facts, weights) : 1;
   note_verified(what, worst == 0, worst);
-  if (native) native->restore();
+  if (native.made) native.made->restore();
   return MPI_SUCCESS;
 }
 
@@ -308,43 +361,33 @@ int run_both(Collective what, MPI_Comm comm, const Interposed& call, Decision& d
 /// ends with an error.
 int run_reproducibly(Collective what, MPI_Comm comm, const Interposed& call, Decision& decision) {
   const double begin = clock_now();
-  return make_alike(what, comm, decision.facts.bytes, [&] {
-    Race& race = *decision.race;
-    race.ours_time += clock_now() - begin;  // a part of what this costs
-    race.plan = "in order";
-    if (race.native_timed < kReferences) {
-      const auto before = copy_of(decision.facts.output);
-      run_native(call, decision);  // the call itself says what is wrong
-      --race.native_calls;         // a reference, not a call of the program
-      if (before) before->restore();
-    }
-    return run_ours(what, comm, call, decision);
-  });
+  Race& race = *decision.race;
+  const bool refers = race.native_timed < kReferences;
+  const Copy before(refers ? decision.facts.output : Output{});
+  const int code = make_alike(
+      what, comm, decision.facts.bytes,
+      [&] {
+        race.ours_time += clock_now() - begin;  // a part of what this costs
+        race.plan = "in order";
+        if (refers) {
+          run_native(call, decision);  // the call itself says what is wrong
+          --race.native_calls;         // a reference, not a call of the program
+          if (before.made) before.made->restore();
+        }
+        return run_ours(what, comm, call, decision);
+      },
+      before.able);
+  if (code != kDeclined) return code;
+  note(what, Reason::failed);
+  return run_native(call, decision);
 }
 
-}  // namespace
-
-int serve(Collective what, MPI_Comm comm, const Interposed& call) {
-  const Inside inside;
-  Decision decision;
-  try {
-    decide(what, comm, call, decision);
-  } catch (const std::exception& error) {
-    if (decision.state != nullptr && decision.state->comm != nullptr) {  // the others wait for this rank
-      ServedCall served(*decision.state, comm);
-      const int code = attempt(what, served, [&](ServedCall& own) { own.refuse(error.what()); });
-      if (code != kDeclined) return code;
-      return run_declined(what, comm, *decision.state, decision.facts.bytes, call.native);
-    }
-    say_last(fmt::format("MPI_{}: {}: this rank cannot take part in what the others agree on", to_string(what),
-                         error.what()));
-    PMPI_Abort(comm, 1);
-  }
+int made(Collective what, MPI_Comm comm, const Interposed& call, Decision& decision) {
   switch (decision.way) {
     case Decision::native:
       if (decision.state != nullptr) leave_to_library(*decision.state);
       return call.native();
-    case Decision::alike: return make_alike(what, comm, decision.facts.bytes, call.native);
+    case Decision::alike: return pass_on_alike(what, comm, decision.facts.bytes, call.native);
     case Decision::judge: return judge(call, *decision.state);
     case Decision::compare_native: return run_native(call, decision);
     case Decision::settle: return settle(what, comm, call, decision);
@@ -354,12 +397,38 @@ int serve(Collective what, MPI_Comm comm, const Interposed& call) {
   }
 }
 
+}  // namespace
+
+int serve(Collective what, MPI_Comm comm, const Interposed& call) {
+  const Inside inside;
+  Decision decision;
+  try {
+    decide(what, comm, call, decision);
+  } catch (const std::bad_alloc&) {  // the others may be in the MPI library
+    end_of_all(what, comm, "no memory");
+  } catch (const std::exception& error) {
+    if (decision.state != nullptr && decision.state->comm != nullptr) {  // the others wait for this rank
+      ServedCall served(*decision.state, comm);
+      const int code = attempt(what, served, [&](ServedCall& own) { own.refuse(error.what()); });
+      if (code != kDeclined) return code;
+      note(what, served.declined());
+      return run_declined(what, comm, *decision.state, decision.facts.bytes, call.native);
+    }
+    end_of_all(what, comm, error.what());
+  }
+  try {
+    return made(what, comm, call, decision);
+  } catch (const std::exception& error) {
+    end_of_all(what, comm, error.what());
+  }
+}
+
 int run_declined(Collective what, MPI_Comm comm, CommState& state, std::size_t bytes, FunctionRef<int()> native) {
   if (state.never != Reason::broken) {
     leave_to_library(state);
     return native();
   }
-  return make_alike(what, comm, std::exchange(state.astray, false) ? kAstray : bytes, native);
+  return pass_on_alike(what, comm, std::exchange(state.astray, false) ? kAstray : bytes, native);
 }
 
 int serve_settled(Collective what, MPI_Comm comm, CommState& state, Race& race, const run::Call& call,
@@ -368,6 +437,7 @@ int serve_settled(Collective what, MPI_Comm comm, CommState& state, Race& race, 
   count_call(state);
   ServedCall served(state, comm);
   const int code = attempt(what, served, [&call](ServedCall& one) { one.run_again(call); });
+  if (code == kDeclined) note(what, served.declined());
   ++(code == kDeclined ? race.native_calls : race.ours_calls);
   race.bytes += bytes;
   return code;
@@ -383,9 +453,10 @@ int pass_on_empty(Collective what, CommState& state, FunctionRef<int()> native) 
 
 void pass_on(Collective what) {
   if (!from_program()) return;
-  const bool folds = what == Collective::Ireduce || what == Collective::Iallreduce || what == Collective::Iscan ||
-                     what == Collective::Iexscan || what == Collective::Ireduce_scatter ||
-                     what == Collective::Ireduce_scatter_block;
+  const auto blocking = static_cast<Collective>(static_cast<int>(what) % kServed);
+  const bool folds = blocking == Collective::Reduce || blocking == Collective::Allreduce ||
+                     blocking == Collective::Scan || blocking == Collective::Exscan ||
+                     blocking == Collective::Reduce_scatter || blocking == Collective::Reduce_scatter_block;
   note(what, folds && settings().reproducible ? Reason::irreproducible : Reason::nonblocking);
 }
 

@@ -135,6 +135,9 @@ class ServedCall {
   }
   void begin() { begun_ = true; }
   bool begun() const { return begun_; }
+  /// Of a call that was declined: why.
+  void decline(Reason reason) { declined_ = reason; }
+  Reason declined() const { return declined_; }
   /// This rank cannot take part: whoever waits for it in this call gets an error. Throws.
   [[noreturn]] void refuse(const std::string& why) {
     begun_ = true;
@@ -146,6 +149,7 @@ class ServedCall {
   CommState& state_;
   MPI_Comm comm_;
   bool begun_ = false;
+  Reason declined_ = Reason::none;
 };
 
 struct Interposed {

@@ -14,6 +14,7 @@
 
 #include "chasqui/base/clock.hpp"
 #include "chasqui/run/choose.hpp"
+#include "preload/native.hpp"
 #include "preload/private_comm.hpp"
 #include "preload/report.hpp"
 #include "preload/serve.hpp"
@@ -268,7 +269,7 @@ void meet_at_the_end() {
   PMPI_Comm_size(MPI_COMM_WORLD, &size);
   if (settings().stall == 0 || on_one_node(nodes_of(whole_world(size)))) return;
   MPI_Request request = MPI_REQUEST_NULL;
-  if (PMPI_Ibarrier(private_world(), &request) != MPI_SUCCESS) return;
+  if (CHASQUI_LIBRARY(Ibarrier)(private_world(), &request) != MPI_SUCCESS) return;
   while (PMPI_Test(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0) {
     try {
       answer_in_all(nullptr, true);
@@ -281,11 +282,13 @@ void meet_at_the_end() {
 
 void close_states() {
   free_ended();
-  std::vector<CommState*> left;
+  std::vector<CommState*> left, requested;
   {
     const std::lock_guard lock(lists_mutex);
     left = living();
+    requested = ended();
   }
+  for (const CommState* state : requested) add_to_report(*state);  // requests of theirs were never freed
   for (CommState* state : left) {
     add_to_report(*state);
     state->beside.reset();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "chasqui/threads/team.hpp"
 
+#include <unistd.h>
+
 #include <atomic>
 #include <condition_variable>
 #include <exception>
@@ -12,6 +14,7 @@
 #include "comms.hpp"
 #include "pin.hpp"
 #include "run/comm/fabric.hpp"
+#include "run/faults/kept.hpp"
 
 namespace chasqui::threads {
 
@@ -33,6 +36,7 @@ struct Team::State {
   std::atomic<bool> busy{false};  ///< a run is in progress
   bool stopping = false;
   std::exception_ptr error;
+  int process = getpid();
 
   ~State() {
     {
@@ -122,7 +126,10 @@ Team::Team(int n, Options options) : state_(std::make_unique<State>()) {
   state_->make_comms();
 }
 
-Team::~Team() = default;
+/// In a process that was forked the threads are not there: nobody could wait for them.
+Team::~Team() {
+  if (getpid() != state_->process) run::keep_for_ever(state_.release());
+}
 
 int Team::size() const { return state_->n; }
 int Team::pinned() const { return state_->pinned; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What collectives allocate: only blocks that a rank passes on, and no plans that were made before.
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <atomic>
 #include <cstdint>
@@ -9,7 +10,9 @@
 #include <new>
 #include <vector>
 
+#include "chasqui/plan/sum.hpp"
 #include "chasqui/run/choose.hpp"
+#include "chasqui/run/sum.hpp"
 #include "chasqui/threads/team.hpp"
 #include "run/board/board.hpp"
 #include "run/comm/fabric.hpp"
@@ -19,13 +22,20 @@ namespace {
 
 std::atomic<std::size_t> bytes_allocated = 0;
 std::atomic<std::size_t> allocations = 0;
+std::atomic<std::size_t> bytes_held = 0;
 
 void* allocate(std::size_t bytes, std::size_t alignment) {
   bytes_allocated += bytes;
   ++allocations;
   void* memory = std::aligned_alloc(alignment, (bytes + alignment) / alignment * alignment);
   if (memory == nullptr) throw std::bad_alloc();
+  bytes_held += malloc_usable_size(memory);
   return memory;
+}
+
+void give_back(void* memory) {
+  bytes_held -= malloc_usable_size(memory);
+  std::free(memory);
 }
 
 }  // namespace
@@ -37,10 +47,10 @@ void* allocate(std::size_t bytes, std::size_t alignment) {
 [[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
   return allocate(bytes, alignof(std::max_align_t));
 }
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory) noexcept { give_back(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { give_back(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept { give_back(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { give_back(memory); }
 
 namespace chasqui::engines {
 namespace {
@@ -136,6 +146,29 @@ TEST(Memory, ATwoLevelCallIsPlannedOnce) {
       finish(requests);
     }
   }
+}
+
+/// What a sum needs for the partial sums of others stays for the next one, unless it is large.
+TEST(Memory, ASumOfLongOperandsKeepsNoneOfTheirs) {
+  struct Long {
+    long values[16'384];
+  };
+  const auto plan = plan::sum_operands(LogP{4, Time{1}, Time{0}, Time{1}}, 40);
+  threads::Team team(4);
+  team.run([&](run::Comm& comm) {
+    const std::vector<Long> mine(static_cast<std::size_t>(plan->local({comm.rank()}).operands), Long{{1}});
+    const auto add = [](const Long& a, const Long& b) { return Long{{a.values[0] + b.values[0]}}; };
+    comm.barrier();
+    const std::size_t before = bytes_held;
+    comm.barrier();
+    for (int time = 0; time < 3; ++time) {
+      const Long sum = run::sum(comm, *plan, std::span<const Long>(mine), add);
+      EXPECT_EQ(sum.values[0], comm.rank() == 0 ? 40 : sum.values[0]);
+    }
+    comm.barrier();
+    EXPECT_LT(bytes_held, before + sizeof(Long));
+    comm.barrier();
+  });
 }
 
 struct alignas(64) Line {

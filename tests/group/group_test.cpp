@@ -5,10 +5,13 @@
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -17,6 +20,7 @@
 #include "chasqui/base/error.hpp"
 #include "chasqui/group/join.hpp"
 #include "engines/suite.hpp"
+#include "group/socket.hpp"
 #include "processes.hpp"
 
 namespace chasqui::group {
@@ -216,6 +220,55 @@ TEST(Rendezvous, WhoIsMissingIsNamedByAllWhoCame) {
   EXPECT_TRUE(folder.empty());
 }
 
+TEST(Rendezvous, WhereRankZeroHasNoDescriptorLeft) {
+  const Folder folder;
+  const auto ends = run_ranks(4, [&](int rank) {
+    Options options = at(rank, 4, folder / "meeting");
+    if (rank == 0) {
+      const int first_free = dup(0);
+      const auto most = static_cast<rlim_t>(first_free + 2);  // a listener and one who has come
+      close(first_free);
+      const rlimit few{most, most};
+      setrlimit(RLIMIT_NOFILE, &few);
+    }
+    options.timeout = rank == 0 ? 0.5 : 1;
+    return sum_of_ones(options);
+  });
+  EXPECT_NE(ends[0].text.find("no descriptor left to let others in: raise their number there (ulimit -n)"),
+            std::string::npos)
+      << ends[0].text;
+}
+
+// Groups that follow each other at one path: the end of the one before may come between any two looks at it.
+TEST(Rendezvous, APathThatOthersLeaveMeanwhile) {
+  const Folder folder;
+  const Address there = parse_address(folder / "meeting");
+  std::atomic<bool> ended{false};
+  std::thread others([&] {
+    while (!ended) {
+      try {
+        const Socket listener = listen_at(there);
+        unlink(there.where.c_str());
+      } catch (const Error&) {
+      }
+    }
+  });
+  int listened = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    try {
+      const Socket listener = listen_at(there);
+      unlink(there.where.c_str());
+      ++listened;
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("is in use: another group meets there"), std::string::npos)
+          << error.what();
+    }
+  }
+  ended = true;
+  others.join();
+  EXPECT_GT(listened, 0);
+}
+
 TEST(Rendezvous, WithoutRankZero) {
   const Folder folder;
   const auto ends = run_ranks(3, [&](int rank) {
@@ -292,6 +345,19 @@ TEST(Rendezvous, OfLaunchersThatNameNone) {
       << ends[0].text;
 }
 
+/// Profilers and interpreters have such timers. The rank that comes late is waited for in many system calls that end at a signal.
+TEST(Rendezvous, BesideATimerThatInterruptsEverything) {
+  const Folder folder;
+  const auto ends = run_ranks(3, [&](int rank) {
+    std::signal(SIGALRM, [](int) {});
+    const itimerval often{{0, 1000}, {0, 1000}};
+    setitimer(ITIMER_REAL, &often, nullptr);
+    if (rank == 2) std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    return sum_of_ones(at(rank, 3, folder / "meeting"));
+  });
+  for (const End& end : ends) EXPECT_EQ(end.text, "3");
+}
+
 TEST(Rendezvous, WithoutALauncher) { EXPECT_THROW(join(), Error); }
 
 /// Rank 1 does something at its end; the others wait in a call that it does not come to.
@@ -357,6 +423,14 @@ TEST(Ends, OfOneWhoseChildLivesOn) {
     raise(SIGKILL);
   });
   EXPECT_NE(ends[0].text.find("rank 1: its process"), std::string::npos) << ends[0].text;
+}
+
+// A worker of a Python program, a command that is run: it ends with all that it was given.
+TEST(Ends, OfAChildThatIsNoRank) {
+  const Folder folder;
+  const auto ends =
+      run_ranks(3, [&](int rank) { return with_a_child_that_ends(join(at(rank, 3, folder / "meeting"))); });
+  for (const End& end : ends) EXPECT_EQ(end.text, "6 6");
 }
 
 // Each container numbers its processes anew.

@@ -167,6 +167,11 @@ TEST_P(Hosts, EndOfTheOnlyProcessOfItsHost) {
   expect_end(0, 1, "or it has given its communicator back", [](run::Comm&) {});
 }
 
+TEST_P(Hosts, EndOfAChildThatIsNoRank) {
+  const auto ends = run_ranks(4, [&](int rank) { return with_a_child_that_ends(join(options(rank, 4, 2))); });
+  for (const End& end : ends) EXPECT_EQ(end.text, "10 10");
+}
+
 /// What a rank has sent before its end arrives, and it is not missed by those who wait for somebody else.
 TEST_P(Hosts, WhatARankHasDoneCounts) {
   const auto ends = run(4, 2, [](run::Comm& comm) {

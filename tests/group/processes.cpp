@@ -5,11 +5,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <stdexcept>
+#include <thread>
 
 namespace chasqui::group {
 
@@ -70,6 +72,26 @@ std::vector<End> run_ranks(int n, const std::function<std::string(int rank)>& bo
   std::vector<End> ends;
   for (int rank = 0; rank < n; ++rank) ends.push_back(processes.end(static_cast<std::size_t>(rank)));
   return ends;
+}
+
+std::string with_a_child_that_ends(std::unique_ptr<run::Comm> comm) {
+  std::vector<long> data(1000, comm->rank() + 1);
+  comm->barrier();
+  if (comm->rank() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  run::Request request = comm->iallreduce(data, data);
+  if (comm->rank() == 1) {
+    const pid_t child = fork();
+    if (child == 0) {
+      comm->leave("it is no rank");
+      comm = nullptr;
+      _exit(0);
+    }
+    int status = 0;
+    if (waitpid(child, &status, 0) != child || status != 0) throw std::runtime_error("the child has not ended well");
+  }
+  request.wait();
+  if (comm->rank() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(200));  // waited for, not missed
+  return std::to_string(data.back()) + " " + std::to_string(comm->allreduce(comm->rank() + 1));
 }
 
 Folder::Folder() {

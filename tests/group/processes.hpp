@@ -5,8 +5,11 @@
 #include <sys/types.h>
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
+
+#include "chasqui/run/comm.hpp"
 
 namespace chasqui::group {
 
@@ -39,6 +42,10 @@ class Processes {
 
 /// `n` of them, each with its rank.
 std::vector<End> run_ranks(int n, const std::function<std::string(int rank)>& body);
+
+/// Forks in the midst of a call that is in flight; the child gives its copy of the communicator back, and ends. Throws if it does not end well.
+/// What the collectives bring afterwards, which all ranks call.
+std::string with_a_child_that_ends(std::unique_ptr<run::Comm> comm);
 
 /// A folder of its own for each test, gone at its end.
 class Folder {

@@ -3,6 +3,7 @@
 import gc
 import os
 import sys
+import time
 import unittest
 
 import numpy as np
@@ -112,6 +113,7 @@ def refused(comm):
         (ValueError, "first dimension must be", lambda: comm.alltoall(np.ones(comm.size + 1))),
         (TypeError, "Python objects", lambda: comm.allreduce([None])),
         (chasqui.ChasquiError, "complex128 cannot be reduced", lambda: comm.allreduce(np.ones(2, "complex128"))),
+        (chasqui.ChasquiError, "another order", lambda: comm.allreduce(np.ones(2, np.dtype("f8").newbyteorder("S")))),
     ]:
         try:
             call()
@@ -136,6 +138,51 @@ def one_leaves(rank, size, place):
         raise AssertionError("nobody left")
 
 
+def one_leaves_in_the_midst(rank, size, place):
+    """What was started and not waited for when the communicator is closed is complete then, or has failed."""
+    request = None
+    try:
+        with chasqui.join(rank, size, place, timeout=300, patience=300) as comm:
+            data = np.ones(100000)
+            first = comm.iallreduce(data)
+            if rank == 0:
+                time.sleep(0.2)
+            request = comm.iallreduce(data) if rank == 1 else None
+            if rank == 1:
+                raise KeyError("bad luck")
+            assert (first.wait() == size).all()
+            comm.allreduce(data)
+    except (KeyError, chasqui.ChasquiError) as error:
+        assert "bad luck" in str(error), error
+    if rank != 1:
+        return
+    assert first.wait() is not None and (first.wait() == size).all() and first.test()
+    for call in (request.wait, request.test):
+        try:
+            call()
+        except chasqui.ChasquiError:
+            pass
+        else:
+            raise AssertionError("a call that failed brought a result")
+
+
+def a_child_leaves(rank, size, place):
+    """A process that a rank forks ends by an exception, as sys.exit() is, with all that it was given."""
+    with chasqui.join(rank, size, place, timeout=300, patience=300) as comm:
+        comm.barrier()
+        if rank == 0:
+            time.sleep(0.2)
+        request = comm.iallreduce(np.full(1000, rank + 1.0))
+        child = os.fork() if rank == 1 else -1
+        if child == 0:
+            sys.exit()  # ranks.run ends this process
+        if rank == 1:
+            assert os.waitpid(child, 0)[1] != 0  # by an exception
+            time.sleep(0.2)
+        assert (request.wait() == 3).all()
+        assert comm.allreduce(1) == size
+
+
 def nobody_comes():
     chasqui.join(0, 2, ranks.meeting(), timeout=0.2)
 
@@ -152,6 +199,12 @@ class Collectives(unittest.TestCase):
 
     def test_a_rank_that_fails_ends_the_calls_of_others(self):
         ranks.run(2, one_leaves, ranks.meeting())
+
+    def test_what_was_started_ends_with_the_communicator(self):
+        ranks.run(2, one_leaves_in_the_midst, ranks.meeting())
+
+    def test_a_child_that_ends_is_no_rank_that_leaves(self):
+        ranks.run(2, a_child_leaves, ranks.meeting())
 
     def test_a_rank_that_never_comes_is_missed(self):
         with self.assertRaises(chasqui.ChasquiError):

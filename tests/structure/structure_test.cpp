@@ -70,6 +70,7 @@ const Graph kFloors = {
 /// share with them. Of cli: what the C interface asks. Of plan: what the forge makes and checks. Of run: what a transport, a board or a rival must know.
 const std::set<std::string> kDoors = {
     "base/json_text.hpp",
+    "base/reserve.hpp",
     "cli/frame/command.hpp",
     "cli/frame/nearest.hpp",
     "cli/frame/progress.hpp",

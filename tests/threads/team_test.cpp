@@ -6,11 +6,13 @@
 #include <malloc.h>
 #include <sched.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <string>
 #include <thread>
 
@@ -55,6 +57,22 @@ TEST(Team, ARunInsideARunIsAnError) {
   });
   EXPECT_EQ(errors, 2);
   team.run([](run::Comm& comm) { comm.barrier(); });
+}
+
+// The threads are not in the child, which ends like any process: also by the destructors of what it was given.
+TEST(Team, AForkedChildDoesNotWaitForItsThreads) {
+  auto team = std::make_unique<Team>(2);
+  team->run([](run::Comm& comm) { comm.barrier(); });
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(20 * kPatience);
+    team = nullptr;
+    _exit(0);
+  }
+  int status = -1;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  team->run([](run::Comm& comm) { comm.barrier(); });
 }
 
 TEST(Team, WhoEndsEarlyLeavesNobodyWaiting) {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/reserve.hpp"
 #include "mpi/fabric.hpp"
 #include "run/board/node_memory.hpp"
 
@@ -65,8 +66,7 @@ MpiNodes::Memory::~Memory() {
 }
 
 bool MpiNodes::Memory::reserve(std::size_t at, std::size_t bytes) const {
-  return bytes <= mpi::free_node_memory() &&
-         posix_fallocate(file, static_cast<off_t>(board + at), static_cast<off_t>(bytes)) == 0;
+  return bytes <= mpi::free_node_memory() && chasqui::reserve(file, board + at, bytes) == 0;
 }
 
 std::unique_ptr<MpiNodes> MpiNodes::find(MPI_Comm owner, mpi::Together& all, int pretended) {

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <new>
 
+#include "base/reserve.hpp"
 #include "chasqui/bsp/fault.hpp"
 
 namespace chasqui::bsp::detail {
@@ -53,7 +54,7 @@ std::uint64_t SpillFile::allocate(std::uint64_t bytes) {
   } else {
     end_ += needed;
   }
-  if (const int error = posix_fallocate(file_, static_cast<off_t>(offset), static_cast<off_t>(needed)); error != 0) {
+  if (const int error = reserve(file_, offset, needed); error != 0) {
     release(offset, bytes);
     io_failed("reserve", directory_, error);
   }

@@ -60,16 +60,36 @@ std::string flavour_of(const Launching& command) {
       first);
 }
 
+/// What a parameter of Open MPI's is set to: by options of the command, by variables that it names, or else in this environment.
+std::vector<std::string> parameter(const Launching& command, const std::string& name) {
+  constexpr std::string_view kOptions[] = {"--mca", "-mca", "--gmca", "-gmca"};
+  const std::string variable = fmt::format("OMPI_MCA_{}", name);
+  const auto& words = command.words;
+  std::vector<std::string> values;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const bool option = std::find(std::begin(kOptions), std::end(kOptions), words[i]) != std::end(kOptions);
+    if (option && i + 2 < words.size() && words[i + 1] == name) values.push_back(words[i + 2]);
+    if (words[i].starts_with(variable + "=")) values.push_back(words[i].substr(variable.size() + 1));
+  }
+  if (const char* value = std::getenv(variable.c_str()); value != nullptr && values.empty()) values.emplace_back(value);
+  return values;
+}
+
+/// Does a list of components, "tuned,basic" of those that are wanted or "^hcoll,ucc" of those that are not, let ours in?
+bool lets_in(const std::string& list) {
+  const bool excludes = list.starts_with('^');
+  const bool named = fmt::format(",{},", list.substr(excludes ? 1 : 0)).find(",chasqui,") != std::string::npos;
+  return list.empty() || named != excludes;
+}
+
 /// Would Open MPI find and choose the component? Not another version than it was built for, nor where the command itself says
-/// which components there are.
+/// where components are, or which, and not this one.
 bool component_fits(const Launching& command) {
   if (component_folder().empty() || command.launcher == nullptr || !command.launcher->says_whose) return false;
   if (version_of(command.words[command.at]).find(") 4.1.") == std::string::npos) return false;
-  for (const char* name : {"coll", "mca_base_component_path"}) {
-    if (std::getenv(fmt::format("OMPI_MCA_{}", name).c_str()) != nullptr) return false;
-    if (std::find(command.words.begin(), command.words.end(), name) != command.words.end()) return false;
-  }
-  return true;
+  if (!parameter(command, "mca_base_component_path").empty()) return false;
+  const auto lists = parameter(command, "coll");
+  return std::all_of(lists.begin(), lists.end(), lets_in);
 }
 
 /// Where rank 0 can write a report that is read here: another host shares the folder at hand rather than the one for temporary files.
@@ -105,6 +125,8 @@ class RunCommand : public Command {
     option("--report", "FILE", &report_, "write the report to FILE (JSON if its name ends in .json)").output();
     flag("--verify", verify_, "do every call twice, by Chasqui and by the MPI library, and compare");
     flag("--reproducible", reproducible_, "add in rank order, so that sums have the same bits every time");
+    flag("--no-gpu", no_gpu_,
+         "serve although the MPI library takes pointers of a GPU: the program's collectives get none");
     flag("--log", log_, "say which calls go to the MPI library, and why");
     flag("--json", json_, "print the report as JSON");
     example("chasqui run -- mpirun -n 4 ./app", "the program, and a report at the end");
@@ -173,6 +195,7 @@ class RunCommand : public Command {
     if (disable_) all["CHASQUI_DISABLE"] = *disable_;
     if (verify_) all["CHASQUI_VERIFY"] = "1";
     if (reproducible_) all["CHASQUI_REPRODUCIBLE"] = "1";
+    if (no_gpu_) all["CHASQUI_GPU"] = "0";
     if (log_) all["CHASQUI_LOG"] = "1";
     return all;
   }
@@ -180,7 +203,7 @@ class RunCommand : public Command {
   std::vector<std::string> words_;
   std::string flavour_ = "auto", way_ = "auto";
   std::optional<std::string> profile_, disable_, report_;
-  bool verify_ = false, reproducible_ = false, log_ = false, json_ = false;
+  bool verify_ = false, reproducible_ = false, no_gpu_ = false, log_ = false, json_ = false;
 };
 
 }  // namespace

@@ -122,8 +122,12 @@ int serve_newly(Collective what, const Movement& movement, MPI_Comm comm, Functi
   if (code != MPI_SUCCESS || !may_repeat(comm) ||
       (by_send(movement.kind) ? movement.send : movement.receive) == MPI_IN_PLACE)
     return code;
-  if (next.count == 0 && same_on_both_sides(movement)) return remember_empty(next), code;
-  if (const TypeFacts type = facts_of(next.type); type.dense && next.count > 0)
+  if (next.count == 0) {
+    const Places places{.root = movement.root, .alike = same_on_both_sides(movement)};
+    if (sides_agree(movement.kind, places, *state_of(comm))) remember_empty(next);
+    return code;
+  }
+  if (const TypeFacts type = facts_of(next.type); type.dense)
     remember(next, call_of(movement.kind, static_cast<std::size_t>(next.count) * type.size, 0), false);
   return code;
 }

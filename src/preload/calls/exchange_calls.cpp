@@ -114,7 +114,7 @@ int serve_uneven(Collective what, const UnevenExchange& exchange, MPI_Comm comm,
   int code = MPI_SUCCESS;
   const RepeatedCall like{what, comm, 0, {}};
   const auto alike = [&](const Known& known) { return exchange.surely_good(*known.state); };
-  if (repeats_left(like, alike, native, code)) return code;
+  if (repeats_left(like, alike, never_empty, native, code)) return code;
   code = serve(what, comm,
                {native, [&](const CommState& state) { return exchange.look(state); },
                 [&](ServedCall& served) {

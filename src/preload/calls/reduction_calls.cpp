@@ -243,7 +243,7 @@ int serve_blocks(const Reduction& block, MPI_Comm comm, FunctionRef<int()> nativ
 int serve_shares(const void* send, void* receive, const int* counts, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                  FunctionRef<int()> native) {
   int code = MPI_SUCCESS;
-  const RepeatedCall like{Collective::Reduce_scatter, comm, counts == nullptr ? 0 : counts[0], type, op};
+  const RepeatedCall like = of_lengths(Collective::Reduce_scatter, comm, counts == nullptr ? 0 : counts[0], type, op);
   const auto alike = [&](const Known& known) {
     if (counts == nullptr || send == nullptr || receive == nullptr || receive == MPI_IN_PLACE || send == receive)
       return false;
@@ -254,14 +254,19 @@ int serve_shares(const void* send, void* receive, const int* counts, MPI_Datatyp
     }
     return total == known.call.count;
   };
-  if (repeats_left(like, alike, native, code)) return code;
+  const auto empty = [&](int ranks) {
+    return counts != nullptr && std::all_of(counts, counts + ranks, [](int each) { return each == 0; });
+  };
+  if (repeats_left(like, alike, empty, native, code)) return code;
   const Reduction whole = shares_of(send, receive, counts, type, op, comm);
   code = serve_scattered(
       like.what, whole, [&](const CommState& state) { return std::vector<int>(counts, counts + state.size); }, comm,
       native);
   if (code != MPI_SUCCESS || !may_repeat(comm)) return code;
+  if (whole.count == 0) return remember_empty(without_data(like)), code;
   const TypeFacts facts = facts_of(type);
-  if (facts.dense && whole.count > 0) remember_left(like, whole.count, facts.size, order_matters(op, facts));
+  if (facts.dense && whole.count > 0 && defined(op, facts))
+    remember_left(like, whole.count, facts.size, order_matters(op, facts));
   return code;
 }
 

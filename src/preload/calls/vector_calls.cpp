@@ -148,7 +148,13 @@ struct BlocksForAll {
 
   bool in_place() const { return send == MPI_IN_PLACE; }
   RepeatedCall like(MPI_Comm comm) const {
-    return {Collective::Allgatherv, comm, counts.missing() ? 0 : counts[0], receivetype};
+    return of_lengths(Collective::Allgatherv, comm, counts.missing() ? 0 : counts[0], receivetype);
+  }
+  bool empty(int ranks) const {
+    for (int r = 0; r < ranks; ++r) {
+      if (counts.missing() || counts[r] != 0) return false;
+    }
+    return in_place() || sendcount == 0;
   }
   /// Surely good, and the largest block as the one before had it?
   bool alike(const Known& known) const {
@@ -276,8 +282,9 @@ struct RootedBlocks {
 int serve_for_all(const BlocksForAll& blocks, MPI_Comm comm, FunctionRef<int()> native) {
   int code = MPI_SUCCESS;
   const RepeatedCall like = blocks.like(comm);
+  const auto alike = [&](const Known& known) { return blocks.alike(known); };
   if (repeats_left(
-          like, [&](const Known& known) { return blocks.alike(known); }, native, code))
+          like, alike, [&](int ranks) { return blocks.empty(ranks); }, native, code))
     return code;
   code = serve(Collective::Allgatherv, comm,
                {native, [&](const CommState& state) { return blocks.look(state); },
@@ -287,9 +294,11 @@ int serve_for_all(const BlocksForAll& blocks, MPI_Comm comm, FunctionRef<int()> 
                 },
                 nothing});
   if (code != MPI_SUCCESS || !may_repeat(comm)) return code;
-  const UnevenBuffer out = blocks.blocks(state_of(comm)->size);
+  const int ranks = state_of(comm)->size;
+  if (blocks.empty(ranks)) return remember_empty(without_data(like)), code;
+  const UnevenBuffer out = blocks.blocks(ranks);
   const TypeFacts& type = out.packer.facts;
-  if (type.dense && type.size > 0)
+  if (type.dense && out.largest > 0)
     remember_left(like, static_cast<std::int64_t>(out.largest / type.size), type.size, false);
   return code;
 }
@@ -298,7 +307,7 @@ int serve_rooted(Collective what, const RootedBlocks& rooted, MPI_Comm comm, Fun
   int code = MPI_SUCCESS;
   const RepeatedCall like{what, comm, 0, {}};
   const auto alike = [&](const Known& known) { return rooted.surely_good(*known.state); };
-  if (repeats_left(like, alike, native, code)) return code;
+  if (repeats_left(like, alike, never_empty, native, code)) return code;
   code = serve(what, comm,
                {native, [&](const CommState& state) { return rooted.look(state); },
                 [&](ServedCall& served) { rooted.run(served); }, nothing});

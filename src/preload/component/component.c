@@ -13,12 +13,13 @@
 #include "ompi_config.h"
 //
 #include "mpi.h"
+#include "ompi/attribute/attribute.h"
 #include "ompi/communicator/communicator.h"
 #include "ompi/datatype/ompi_datatype.h"
+#include "ompi/group/group.h"
 #include "ompi/mca/coll/base/base.h"
 #include "ompi/mca/coll/coll.h"
 #include "ompi/mca/hook/base/base.h"
-#include "ompi/proc/proc.h"
 #include "ompi/runtime/mpiruntime.h"
 #include "opal/mca/pmix/pmix.h"
 #include "opal/runtime/opal_progress.h"
@@ -30,11 +31,13 @@
 typedef struct {
   mca_coll_base_module_t super;
   mca_coll_base_comm_coll_t below;
+  bool steps_aside;  ///< of what is below something may look for its own in the communicator
   void* holder;  ///< of what does not block, if it is held back
 } chasqui_module_t;
 
 static void construct(chasqui_module_t* module) {
   memset(&module->below, 0, sizeof module->below);
+  module->steps_aside = false;
   module->holder = NULL;
 }
 
@@ -56,20 +59,39 @@ static chasqui_module_t** current_place(void) {
   return ompi_mpi_thread_multiple ? &current_of_thread : &current_of_all;
 }
 
-#define CHASQUI_BLOCKING(Name, name, parameters, arguments)                           \
-  int chasqui_called_##Name parameters;                                               \
-  int chasqui_below_##Name parameters;                                                \
-  int chasqui_below_##Name parameters {                                               \
-    const mca_coll_base_comm_coll_t* const below = &(*current_place())->below;        \
-    return below->coll_##name(CHASQUI_OPEN arguments, below->coll_##name##_module);   \
-  }                                                                                   \
-  static int called_##name(CHASQUI_OPEN parameters, mca_coll_base_module_t* module) { \
-    chasqui_module_t** const current = current_place();                               \
-    chasqui_module_t* const before = *current;                                        \
-    *current = (chasqui_module_t*)module;                                             \
-    const int code = chasqui_called_##Name arguments;                                 \
-    *current = before;                                                                \
-    return code;                                                                      \
+/// Where Open MPI's component han does not fit a communicator, it calls what the communicator has by now, which it takes for what was there before
+/// itself. That would be us, who pass the call on to han, without end. So han is called while the communicator has what we found there: before, and
+/// again afterwards. What han puts there meanwhile is below us from then on.
+static void change_places(MPI_Comm comm, chasqui_module_t* own) {
+  mca_coll_base_comm_coll_t *const here = comm->c_coll, *const below = &own->below;
+#define CHASQUI_SWAP(member)                            \
+  do {                                                  \
+    __typeof__(here->member) const kept = here->member; \
+    here->member = below->member;                       \
+    below->member = kept;                               \
+  } while (0);
+#define CHASQUI_TRADE(Name, name, parameters, arguments) CHASQUI_SWAP(coll_##name) CHASQUI_SWAP(coll_##name##_module)
+  CHASQUI_COLLECTIVES(CHASQUI_TRADE)
+}
+
+#define CHASQUI_BLOCKING(Name, name, parameters, arguments)                                       \
+  int chasqui_called_##Name parameters;                                                           \
+  int chasqui_below_##Name parameters;                                                            \
+  int chasqui_below_##Name parameters {                                                           \
+    chasqui_module_t* const own = *current_place();                                               \
+    const mca_coll_base_comm_coll_t* const below = own->steps_aside ? comm->c_coll : &own->below; \
+    if (own->steps_aside) change_places(comm, own);                                               \
+    const int code = below->coll_##name(CHASQUI_OPEN arguments, below->coll_##name##_module);     \
+    if (own->steps_aside) change_places(comm, own);                                               \
+    return code;                                                                                  \
+  }                                                                                               \
+  static int called_##name(CHASQUI_OPEN parameters, mca_coll_base_module_t* module) {             \
+    chasqui_module_t** const current = current_place();                                           \
+    chasqui_module_t* const before = *current;                                                    \
+    *current = (chasqui_module_t*)module;                                                         \
+    const int code = chasqui_called_##Name arguments;                                             \
+    *current = before;                                                                            \
+    return code;                                                                                  \
   }
 CHASQUI_COLLECTIVES(CHASQUI_BLOCKING)
 
@@ -99,6 +121,7 @@ void chasqui_component_complete(void* request, int code) {
 
 static int start_requests(size_t count, ompi_request_t** requests) {
   for (size_t i = 0; i < count; ++i) {
+    if (!REQUEST_COMPLETE(requests[i])) return MPI_ERR_REQUEST;
     requests[i]->req_state = OMPI_REQUEST_ACTIVE;
     requests[i]->req_complete = REQUEST_PENDING;
     requests[i]->req_status.MPI_ERROR = MPI_SUCCESS;
@@ -110,11 +133,23 @@ static int start_requests(size_t count, ompi_request_t** requests) {
   return OMPI_SUCCESS;
 }
 
+/// A request holds its communicator: the program may free that at once. Where Open MPI looks into a communicator after its request is freed, it
+/// is this one, and goes with the next.
+static MPI_Comm looked_into = MPI_COMM_NULL;
+static void let_go_later(MPI_Comm comm) {
+  if (looked_into != MPI_COMM_NULL) OBJ_RELEASE(looked_into);
+  looked_into = comm;
+}
+
 static int free_request(ompi_request_t** request) {
-  chasqui_request_t* const own = (chasqui_request_t*)*request;
-  if (!REQUEST_COMPLETE(*request)) return MPI_ERR_REQUEST;
+  ompi_request_t* const one = *request;
+  chasqui_request_t* const own = (chasqui_request_t*)one;
+  if (!REQUEST_COMPLETE(one)) return MPI_ERR_REQUEST;
   chasqui_component_forget(own->call);
-  OMPI_REQUEST_FINI(*request);
+  OMPI_REQUEST_FINI(one);
+  MPI_Comm comm = one->req_mpi_object.comm;
+  if (one->req_free == free_request) OBJ_RELEASE(comm);
+  else let_go_later(comm);  // types of a persistent one: a function of Open MPI's has called this one
   own->next = spare;
   spare = own;
   *request = MPI_REQUEST_NULL;
@@ -191,6 +226,7 @@ static int hand_out(void* call, MPI_Comm comm, bool persistent, bool held, ompi_
   OMPI_REQUEST_INIT(one, persistent);
   one->req_free = free_request;
   one->req_mpi_object.comm = comm;
+  OBJ_RETAIN(comm);
   one->req_status = ompi_status_empty;
   *request = one;
   if (persistent) return OMPI_SUCCESS;
@@ -278,6 +314,10 @@ static void wait_for_held_back(chasqui_module_t* module) {
   }
 CHASQUI_COLLECTIVES(CHASQUI_LASTING)
 
+static bool is_han(const mca_coll_base_module_t* module) {
+  return strcmp(module->super.obj_class->cls_name, "mca_coll_han_module_t") == 0;
+}
+
 static int enable(mca_coll_base_module_t* module, struct ompi_communicator_t* comm) {
   chasqui_module_t* const own = (chasqui_module_t*)module;
 #define CHASQUI_ONE_IS_THERE(name) \
@@ -288,8 +328,11 @@ static int enable(mca_coll_base_module_t* module, struct ompi_communicator_t* co
   own->below.coll_##name##_module = comm->c_coll->coll_##name##_module; \
   OBJ_RETAIN(own->below.coll_##name##_module);
 #define CHASQUI_HOLD(Name, name, parameters, arguments) CHASQUI_FORMS(CHASQUI_HOLD_ONE, name)
+#define CHASQUI_LOOK(Name, name, parameters, arguments) \
+  own->steps_aside = own->steps_aside || is_han(own->below.coll_##name##_module);
   CHASQUI_COLLECTIVES(CHASQUI_IS_THERE)
   CHASQUI_COLLECTIVES(CHASQUI_HOLD)
+  CHASQUI_COLLECTIVES(CHASQUI_LOOK)
   return OMPI_SUCCESS;
 }
 
@@ -313,10 +356,26 @@ static void initialized(int argc, char** argv, int requested, int* provided) {
   chasqui_component_begin(ompi_mpi_thread_multiple);
 }
 
+/// MPI_Finalize first deletes what the program has attached to MPI_COMM_SELF, by functions of the program's, which may call collectives. So this
+/// is done here, as MPI_Finalize would do it next, and what serves ends after the last of them.
+static void finalizing(void) {
+  static bool called = false;
+  if (called) return;
+  called = true;
+  ompi_communicator_t* const self = &ompi_mpi_comm_self.comm;
+  if (self->c_keyhash != NULL) {
+    ompi_attr_delete_all(COMM_ATTR, self, self->c_keyhash);
+    OBJ_RELEASE(self->c_keyhash);
+    self->c_keyhash = NULL;
+  }
+  let_go_later(MPI_COMM_NULL);
+  chasqui_component_end();
+}
+
 static ompi_hook_base_component_t hooks = {
     .hookm_version = {OMPI_HOOK_BASE_VERSION_1_0_0, .mca_component_name = "chasqui"},
     .hookm_mpi_init_bottom = initialized,
-    .hookm_mpi_finalize_top = chasqui_component_end,
+    .hookm_mpi_finalize_top = finalizing,
 };
 
 static char kKey[] = "chasqui.settings";
@@ -328,11 +387,12 @@ static int init_query(bool progress_threads, bool mpi_threads) {
 }
 
 int chasqui_component_hash_of(int rank, uint64_t* hash) {
-  ompi_proc_t* const proc = ompi_comm_peer_lookup(&ompi_mpi_comm_world.comm, rank);
+  // Of most processes on other nodes Open MPI has nothing but the name until somebody talks to them.
+  const opal_process_name_t name = ompi_group_get_proc_name(ompi_mpi_comm_world.comm.c_remote_group, rank);
   uint8_t* bytes = NULL;
   size_t size = 0;
   int code = OMPI_SUCCESS;
-  OPAL_MODEX_RECV_STRING(code, kKey, &proc->super.proc_name, &bytes, &size);
+  OPAL_MODEX_RECV_STRING(code, kKey, &name, &bytes, &size);
   const int found = code == OPAL_SUCCESS && size == sizeof *hash;
   if (found) memcpy(hash, bytes, sizeof *hash);
   free(bytes);

@@ -22,12 +22,14 @@ constexpr int kTurnsAtOnce = 4;   ///< turns that a non-blocking call gets befor
 constexpr int kAtStart = 200;     ///< those of a persistent one: some microseconds, in which a short one ends
 constexpr unsigned kSeldom = 64;  ///< turns without a move after which failures are looked for
 
+/// Whose error handler Open MPI calls where a request of a collective ends with an error. The request's own communicator may be freed by then.
+const MPI_Comm kHandles = MPI_COMM_WORLD;
+
 bool left_to_threads = false;
 bool advancing = false;  ///< the list of what goes on must not change meanwhile
 
 struct Ongoing {
   Collective what;  ///< in its form
-  MPI_Comm comm;
   CommState* state;
   Race* race;
   std::size_t bytes;
@@ -98,7 +100,7 @@ std::string what_was_thrown() {
 /// Has it ended? Then `code` is what the program gets.
 bool ended(Ongoing& one, int& code) {
   const auto failed = [&](int error_class, const std::string& why) {
-    code = raise(one.comm, error_class, fmt::format("MPI_{}: {}", to_string(one.what), why));
+    code = raise(kHandles, error_class, fmt::format("MPI_{}: {}", to_string(one.what), why));
     return true;
   };
   code = MPI_SUCCESS;
@@ -181,7 +183,7 @@ void* plan(const RepeatedCall& like, Form form, MPI_Comm comm, FunctionRef<CallF
       return nullptr;
     }
     auto one = std::make_unique<Ongoing>(
-        Ongoing{what, comm, state, &state->race(what, facts.bytes, false), facts.bytes, make(*state), std::move(own)});
+        Ongoing{what, state, &state->race(what, facts.bytes, false), facts.bytes, make(*state), std::move(own)});
     state->goes_on = true;
     ++state->lasting;
     return one.release();
@@ -216,7 +218,7 @@ int chasqui_component_start(void* call, void* request, int persistent) {
       return MPI_SUCCESS;
     }
   } catch (...) {
-    return raise(one.comm, MPI_ERR_OTHER, fmt::format("MPI_{}: {}", to_string(one.what), what_was_thrown()));
+    return raise(kHandles, MPI_ERR_OTHER, fmt::format("MPI_{}: {}", to_string(one.what), what_was_thrown()));
   }
   going().push_back(&one);
   return MPI_SUCCESS;

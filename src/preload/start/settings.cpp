@@ -15,6 +15,8 @@
 #include "chasqui/base/error.hpp"
 #include "chasqui/base/version.hpp"
 #include "mpi/profile.hpp"
+#include "preload/native.hpp"
+#include "preload/start/gpu.hpp"
 #include "preload/start/handshake.hpp"
 #include "run/call/patience.hpp"
 
@@ -77,6 +79,15 @@ std::shared_ptr<const Profile> usable_profile(std::string& warnings) {
   return std::make_shared<const Profile>(default_profile());
 }
 
+/// Collective. One that fails does so before anything is sent.
+bool any_rank(bool mine) {
+  int given = mine ? 1 : 0, most = 0;
+  for (int time = 0; time < 2; ++time) {
+    if (CHASQUI_LIBRARY(Allreduce)(&given, &most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD) == MPI_SUCCESS) return most != 0;
+  }
+  throw Error("MPI_Allreduce fails twice in MPI_Init: this rank serves nothing");
+}
+
 }  // namespace
 
 void say(const std::string& text) { std::fprintf(stderr, "chasqui: %s\n", text.c_str()); }
@@ -91,7 +102,7 @@ std::uint64_t Settings::hash() const {
   const auto mix = [&value](std::uint64_t part) { value = (value ^ part) * 1099511628211u; };
   for (const char letter : std::string_view(version())) mix(static_cast<unsigned char>(letter));
   for (const bool off : disabled) mix(off ? 1 : 2);
-  for (const bool on : {verify, reproducible, same_bits, !report.empty()}) mix(on ? 1 : 2);
+  for (const bool on : {verify, reproducible, same_bits, gpu, !report.empty()}) mix(on ? 1 : 2);
   for (const auto each : {after, trials, rehearse, node_size, static_cast<std::int64_t>(stall * 1e6)})
     mix(static_cast<std::uint64_t>(each));
   return value;
@@ -103,6 +114,7 @@ Settings settings_of_environment(std::string& warnings) {
   s.verify = flag("CHASQUI_VERIFY");
   s.reproducible = flag("CHASQUI_REPRODUCIBLE");
   s.same_bits = variable("CHASQUI_SAME_BITS") == nullptr || flag("CHASQUI_SAME_BITS");
+  s.gpu = variable("CHASQUI_GPU") == nullptr || flag("CHASQUI_GPU");
   if (const char* path = variable("CHASQUI_REPORT")) s.report = path;
   s.after = number("CHASQUI_AFTER", s.after, warnings);
   s.trials = number("CHASQUI_TRIALS", s.trials, warnings);
@@ -121,14 +133,18 @@ bool read_settings() {
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   Settings& s = settings() = settings_of_environment(warnings);
   const Handshake found = shake_hands(s.hash(), s.join);
-  if (found == Handshake::all_alike) s.profile = usable_profile(warnings);
+  const bool gpu = found == Handshake::all_alike && s.gpu && any_rank(takes_gpu_pointers());
+  if (found == Handshake::all_alike && !gpu) s.profile = usable_profile(warnings);
   if (rank == 0 && !warnings.empty()) say(warnings.substr(0, warnings.size() - 1));
   if (rank == 0 && found == Handshake::different)
     say("the ranks have different CHASQUI_ variables, or versions of this library: everything goes to the MPI library");
   if (rank == 0 && found == Handshake::impossible)
     say("the launcher keeps no names (MPI_Publish_name), and this MPI leaves the ranks no other way to find out whether all have this "
         "library: everything goes to the MPI library");
-  return found == Handshake::all_alike;
+  if (rank == 0 && gpu)
+    say("this MPI library takes pointers of a GPU, and a host of this job has one: everything goes to the MPI library, as Chasqui could not read such "
+        "buffers. If the program's collectives get no pointers of a GPU: `chasqui run --no-gpu`, or CHASQUI_GPU=0");
+  return found == Handshake::all_alike && !gpu;
 }
 
 }  // namespace chasqui::preload

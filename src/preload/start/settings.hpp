@@ -17,6 +17,7 @@ struct Settings {
   bool verify = false;               ///< CHASQUI_VERIFY=1
   bool reproducible = false;         ///< CHASQUI_REPRODUCIBLE=1
   bool same_bits = true;             ///< CHASQUI_SAME_BITS=0: reductions that round are compared like all others
+  bool gpu = true;                   ///< CHASQUI_GPU=0: no call gets a pointer of a GPU
   std::string report;                ///< CHASQUI_REPORT=file
   std::int64_t after = 16;           ///< CHASQUI_AFTER: calls on a communicator before private state is made for it
   std::int64_t trials = 3;           ///< CHASQUI_TRIALS: calls in the shortest block of a comparison; 0: always ours
@@ -40,7 +41,7 @@ inline Settings& settings() {
 Settings settings_of_environment(std::string& warnings);
 
 /// Reads the environment; what cannot be understood is one warning on rank 0. The profile is rank 0's, for all.
-/// Collective over MPI_COMM_WORLD. False: ranks disagree.
+/// Collective over MPI_COMM_WORLD. False: everything goes to the MPI library, as ranks disagree or calls may get pointers of a GPU.
 bool read_settings();
 
 /// One line on standard error.

@@ -53,6 +53,9 @@ class Comparison {
   /// meets: does no rank leave the call before all have come?
   Comparison(BlockPlan plan, Side incumbent, bool settled, bool meets)
       : plan_(plan), incumbent_(incumbent), settled_(settled), meets_(meets) {
+    // Later no rank is without memory for what all have agreed on.
+    durations_.reserve(
+        static_cast<std::size_t>(4 * std::max(plan.pair, plan.first << std::max(0, plan.quadruples - 1))));
     open(plan.pair > 0 ? 0 : 1);
   }
 

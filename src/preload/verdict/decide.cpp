@@ -57,8 +57,13 @@ void ask_profile(Collective what, CommState& state, Race& race, const CallFacts&
 void agree(Collective what, const Decision& decision) {
   Race& race = *decision.race;
   const double begin = clock_now();
-  const std::vector<double> mine = race.comparison->numbers();
-  std::vector<double> most(mine.size());
+  std::vector<double> mine, most;
+  try {
+    mine = race.comparison->numbers();
+    most.resize(mine.size());
+  } catch (const std::bad_alloc&) {  // the others wait for this rank
+    decision.state->comm->refuse("no memory to compare the two sides");
+  }
   {
     const InEngine here;
     decision.state->comm->allreduce(mine, most, run::Maximum{});

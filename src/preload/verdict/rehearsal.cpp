@@ -15,6 +15,7 @@
 #include "preload/start/settings.hpp"
 #include "preload/state.hpp"
 #include "preload/verdict/race.hpp"
+#include "run/board/shape.hpp"
 #include "run/comm/fabric.hpp"
 
 namespace chasqui::preload {
@@ -170,12 +171,31 @@ class Rehearsal {
   }
   void run(Side side, int calls) {
     for (int i = 0; i < calls; ++i) {
+      write_anew();
       attempt([&] {
         if (side == Side::ours) comm_->run(call_);
         else check_library(run_native(native_, call_), "a collective of the MPI library");
       });
     }
   }
+
+  /// What this rank is about to give, a word of each cache line: programs send what they have just computed, which is in no other core's
+  /// cache. Data sent again unchanged may still lie where its reader had it.
+  void write_anew() {
+    const std::int64_t blocks = gives_blocks(call_.kind) ? comm_->size() : 1;
+    if (call_.kind == Kind::barrier || (rooted_out(call_.kind) && comm_->rank() != call_.root)) return;
+    std::vector<double>& given = call_.kind == Kind::broadcast ? out_ : in_;
+    const auto words = static_cast<std::size_t>(blocks * call_.count);
+    constexpr std::size_t kStep = run::kLine / sizeof(double);
+    ++written_;
+    for (std::size_t i = 0; i < words; i += kStep) given[i] = written_;
+  }
+  /// A block for every rank.
+  static bool gives_blocks(Kind kind) {
+    return kind == Kind::scatter || kind == Kind::alltoall || kind == Kind::reduce_scatter;
+  }
+  /// The root alone gives.
+  static bool rooted_out(Kind kind) { return kind == Kind::broadcast || kind == Kind::scatter; }
 
   /// The most that any rank has. False: it is over.
   template <std::size_t N>
@@ -215,6 +235,7 @@ class Rehearsal {
   MPI_Comm native_;
   std::vector<double> in_, out_;
   run::Call call_;
+  double written_ = 0;
   double begin_ = 0;
   bool failed_ = false;
 };

@@ -166,7 +166,9 @@ std::unique_ptr<Comm> Comm::split(int colour, int key) {
 }
 
 void Comm::refuse(const std::string& why) { Engine::of(*this).refuse_call(why); }
-void Comm::leave(const std::string& why) { Engine::of(*this).health_.leave(why); }
+void Comm::leave(const std::string& why) {
+  if (!Engine::of(*this).forked()) Engine::of(*this).health_.leave(why);
+}
 
 namespace {
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "run/comm/engine.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <exception>
 
@@ -11,6 +13,7 @@
 #include "run/call/in_range.hpp"
 #include "run/comm/operation.hpp"
 #include "run/faults/departures.hpp"
+#include "run/faults/kept.hpp"
 #include "run/wait/backoff.hpp"
 
 namespace chasqui::run {
@@ -90,7 +93,8 @@ Engine::Engine(Fabric fabric)
       health_(rank_, size_, fabric_.patience,
               {fabric_.board != nullptr ? &board_faults_ : nullptr, spans_, fabric_.faults.get(),
                fabric_.departures.get()}),
-      in_flight_(health_, rank_, size_, fabric_.timing.blocks), exceptions_(std::uncaught_exceptions()) {
+      in_flight_(health_, rank_, size_, fabric_.timing.blocks), exceptions_(std::uncaught_exceptions()),
+      process_(getpid()) {
   health_.skip_to(fabric_.calls_before);
   if (fabric_.board != nullptr && fabric_.calls_before != 0) fabric_.board->skip_to(fabric_.calls_before);
   if (fabric_.board != nullptr) fabric_.board->arrange(selection_.board_methods().groups());
@@ -101,8 +105,21 @@ Engine::Engine(Fabric fabric)
   }
 }
 
+bool Engine::forked() const { return getpid() != process_; }
+
+/// Of a copy in a forked process. Nothing is said to the others, and nothing is given back that both have: who closes a
+/// connection, or takes back a message, does so for both.
+void Engine::leave_to_parent() {
+  in_flight_.keep_all();
+  keep_for_ever(new Fabric(std::move(fabric_)));
+}
+
 Engine::~Engine() {
   in_flight_.leave_thread();
+  if (forked()) {
+    leave_to_parent();
+    return;
+  }
   if (std::uncaught_exceptions() > exceptions_ && health_.usable()) {
     try {
       const std::string& before = last_error_here();

@@ -104,6 +104,9 @@ class alignas(2 * kLine) Engine final : public Comm {
   Request begin_small(const Call& call, int turns);
   void finish_in_flight();
 
+  bool forked() const;  ///< is this a copy of the rank's, in a process that it forked?
+  void leave_to_parent();
+
   // --- failures
   void check_usable() const {
     if (!health_.usable()) health_.throw_unusable();
@@ -148,6 +151,7 @@ class alignas(2 * kLine) Engine final : public Comm {
   Health health_;
   InFlight in_flight_;
   int exceptions_;                 ///< on their way when this was made
+  int process_;                    ///< that made it
   std::uint32_t methods_run_ = 0;  ///< a bit for each, apart from those of the board
 };
 

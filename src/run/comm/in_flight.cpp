@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "run/faults/kept.hpp"
 #include "run/messages/tags.hpp"
 
 namespace chasqui::run {
@@ -58,6 +59,11 @@ void InFlight::end_all(const std::exception_ptr& error) {
     if (!operation->finished) operation->error = error;
     operation->finished = true;
   }
+}
+
+void InFlight::keep_all() {
+  keep_for_ever(new Pending(std::move(pending_)));
+  pending_.clear();
 }
 
 /// The board is used by one after the other; tags.hpp says why calls far behind the first one wait.

@@ -51,6 +51,7 @@ class InFlight {
   /// REQUIRES that it is finished and has not been forgotten.
   void forget(Operation& operation) { forget(operation.place); }
   void end_all(const std::exception_ptr& error);  ///< none goes on
+  void keep_all();                                ///< none goes on, nor is it ended
   void leave_thread() { progress_.leave(); }      ///< waits of other communicators advance nothing here any more
 
  private:

@@ -55,7 +55,7 @@ PlanCache::PlacedSum& Engine::planned_sum(const plan::SumPlan& plan, std::size_t
                               static_cast<std::size_t>(form.operands),
                               std::make_shared<const Program>(sum_program(form, element)),
                               {}};
-    made.scratch.fit(*made.program);
+    if (made.keeps_scratch()) made.scratch.fit(*made.program);
     return made;
   };
   PlanCache::PlacedSum& known = plans_.sums.get({&plan, element}, make);
@@ -71,9 +71,12 @@ void Engine::run_sum(const plan::SumPlan& plan, const void* mine, std::size_t co
   check_machine(*this, plan);
   PlanCache::PlacedSum& known = or_broken([&]() -> PlanCache::PlacedSum& { return planned_sum(plan, how.element); });
   check_operands(*this, known.operands, count);
+  Scratch own;
+  if (!known.keeps_scratch()) or_broken([&] { own.fit(*known.program); });
   const std::uint64_t number = health_.next();
   note(number, Signature::own());
-  play_to_end(number, *known.program, tasks_.all_ranks(tag_of_own(number)), {mine, total}, folds(how), known.scratch);
+  play_to_end(number, *known.program, tasks_.all_ranks(tag_of_own(number)), {mine, total}, folds(how),
+              known.keeps_scratch() ? known.scratch : own);
 }
 
 Request start_sum(Comm& comm, const plan::SumPlan& plan, const void* mine, std::size_t count, void* total,

@@ -30,6 +30,9 @@ struct PlanCache {
     return programs.get(key, [&] { return std::make_shared<const Program>(make()); });
   }
 
+  /// Bytes that a call keeps for the next one like it.
+  static constexpr std::size_t kMostScratch = 65'536;
+
   /// A blocking call that was made before, with the memory that it needs.
   struct Repeated {
     struct Key {
@@ -39,7 +42,6 @@ struct PlanCache {
       std::size_t bytes, element;
       auto operator<=>(const Key&) const = default;
     };
-    static constexpr std::size_t kMostScratch = std::size_t{1} << 16;  ///< bytes that are kept from call to call
 
     Key key{};
     Method method = Method::tree;
@@ -54,7 +56,9 @@ struct PlanCache {
     std::weak_ptr<const plan::SumPlan> plan;
     std::size_t operands = 0;  ///< of this rank
     std::shared_ptr<const Program> program;
-    Scratch scratch;
+    Scratch scratch;  ///< none where it is larger than kMostScratch: each call has its own
+
+    bool keeps_scratch() const { return program->scratch <= kMostScratch; }
   };
   Remembered<std::pair<const plan::SumPlan*, std::size_t>, PlacedSum> sums;  ///< by plan and bytes of an element
 };

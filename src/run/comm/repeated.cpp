@@ -32,7 +32,7 @@ bool Engine::run_repeated(const Call& call) {
       const Choice choice = selection_.choose(call, Among::all);
       Repeated fresh{key, choice.method, nullptr, {}};
       auto program = goes_by_messages(choice.method) ? tasks_.program_for(group, call, choice) : nullptr;
-      if (program == nullptr || program->scratch > Repeated::kMostScratch) return fresh;
+      if (program == nullptr || program->scratch > PlanCache::kMostScratch) return fresh;
       fresh.scratch.fit(*program);
       fresh.program = std::move(program);
       return fresh;
