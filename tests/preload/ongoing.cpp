@@ -442,7 +442,8 @@ int main(int argc, char** argv) {
     for (int turn = 0; turn < 4; ++turn) all_at_once(turn % 2 == 0 ? MPI_COMM_WORLD : other, count, turn);
     persistent(MPI_COMM_WORLD, count);
   }
-  under_a_receive(other, 1'000'000);
+  persistent(MPI_COMM_WORLD, 50'000);
+  under_a_receive(MPI_COMM_WORLD, 1'000'000);
   of_the_program(MPI_COMM_WORLD);
   while_duplicating(MPI_COMM_WORLD);
   MPI_Comm_free(&other);

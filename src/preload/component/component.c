@@ -133,23 +133,13 @@ static int start_requests(size_t count, ompi_request_t** requests) {
   return OMPI_SUCCESS;
 }
 
-/// A request holds its communicator: the program may free that at once. Where Open MPI looks into a communicator after its request is freed, it
-/// is this one, and goes with the next.
-static MPI_Comm looked_into = MPI_COMM_NULL;
-static void let_go_later(MPI_Comm comm) {
-  if (looked_into != MPI_COMM_NULL) OBJ_RELEASE(looked_into);
-  looked_into = comm;
-}
-
 static int free_request(ompi_request_t** request) {
   ompi_request_t* const one = *request;
   chasqui_request_t* const own = (chasqui_request_t*)one;
   if (!REQUEST_COMPLETE(one)) return MPI_ERR_REQUEST;
   chasqui_component_forget(own->call);
   OMPI_REQUEST_FINI(one);
-  MPI_Comm comm = one->req_mpi_object.comm;
-  if (one->req_free == free_request) OBJ_RELEASE(comm);
-  else let_go_later(comm);  // types of a persistent one: a function of Open MPI's has called this one
+  OBJ_RELEASE(one->req_mpi_object.comm);
   own->next = spare;
   spare = own;
   *request = MPI_REQUEST_NULL;
@@ -226,7 +216,7 @@ static int hand_out(void* call, MPI_Comm comm, bool persistent, bool held, ompi_
   OMPI_REQUEST_INIT(one, persistent);
   one->req_free = free_request;
   one->req_mpi_object.comm = comm;
-  OBJ_RETAIN(comm);
+  OBJ_RETAIN(comm);  // the program may free it before the request
   one->req_status = ompi_status_empty;
   *request = one;
   if (persistent) return OMPI_SUCCESS;
@@ -368,7 +358,6 @@ static void finalizing(void) {
     OBJ_RELEASE(self->c_keyhash);
     self->c_keyhash = NULL;
   }
-  let_go_later(MPI_COMM_NULL);
   chasqui_component_end();
 }
 

@@ -16,8 +16,8 @@
 namespace chasqui::preload {
 namespace {
 
-constexpr std::size_t kFewTurns =
-    64 * 1024;                    ///< bytes; beyond, a call needs many turns, and a program that computes gives few
+/// Bytes; beyond, a call needs many turns, and a program that computes beside a non-blocking one gives few.
+constexpr std::size_t kFewTurns = 64 * 1024;
 constexpr int kTurnsAtOnce = 4;   ///< turns that a non-blocking call gets before it returns
 constexpr int kAtStart = 200;     ///< those of a persistent one: some microseconds, in which a short one ends
 constexpr unsigned kSeldom = 64;  ///< turns without a move after which failures are looked for
@@ -77,7 +77,7 @@ Reason objection(Collective blocking, Form form, CommState& state, MPI_Comm comm
     prepare(state, comm);
     if (state.never != Reason::none) return state.never;
   }
-  if (s.trials != 0 && facts.bytes > kFewTurns) return Reason::many_turns;
+  if (s.trials != 0 && facts.bytes > kFewTurns && form == Form::nonblocking) return Reason::many_turns;
   if (state.comm == nullptr) return Reason::unprepared;
   if (s.trials == 0) return Reason::none;
   // On one node our all-reduces were 2.5 to 7 times as fast as Open MPI's at all sizes, where a blocking one had lost too
