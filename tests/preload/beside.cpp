@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // beside [what [number]]: communicators that see nothing but non-blocking collectives, prepared by the component beside them. No call may wait for
 // another rank in itself: the late rank here comes only after it has heard of the others that they have called.
-// what: all, many (number communicators), failing (no memory can be shared from now on), random (number rounds), threads (with MPI_THREAD_MULTIPLE).
+// what: all, many (number communicators), failing (no memory can be shared from now on), random (number rounds), freed (before they are waited for), threads (with MPI_THREAD_MULTIPLE).
 #include <mpi.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -338,6 +338,19 @@ void at_random(int rounds) {
   for (MPI_Comm& comm : comms) MPI_Comm_free(&comm);
 }
 
+/// Freed with requests that are held back. (Open MPI's own do not bear that.)
+void freed_before_the_wait() {
+  for (int round = 0; round < 20; ++round) {
+    MPI_Comm comm = copy_of();
+    Calls calls;
+    begin(calls, comm, 0, 24);
+    end(calls);
+    for (int i = 24; i < 36; ++i) calls.push_back(std::make_unique<Call>(comm, i, i % 8, 3));
+    MPI_Comm_free(&comm);
+    end(calls, static_cast<unsigned>(round));
+  }
+}
+
 /// MPI_Finalize comes while it is prepared.
 void not_to_the_end() {
   MPI_Comm comm = copy_of();
@@ -367,6 +380,8 @@ int main(int argc, char** argv) {
     many(number);
   } else if (what == "random") {
     at_random(number);
+  } else if (what == "freed") {
+    freed_before_the_wait();
   } else {
     with_a_late_rank(1);
     with_a_late_rank(48);
