@@ -66,7 +66,8 @@ struct Group {
   MPI_Comm comm = MPI_COMM_NULL;  ///< of those that this rank is in
   std::vector<int> members;       ///< ranks of the world
   std::vector<std::unique_ptr<Collective>> persistent{};
-  bool quiet = false;  ///< a receive of anything waits here all the time
+  bool quiet = false;         ///< a receive of anything waits here all the time
+  bool never_blocks = false;  ///< no collective here does
 };
 
 class Program {
@@ -112,7 +113,7 @@ class Program {
     if (number < first_ || group.comm == MPI_COMM_NULL) return;
     if (what < 5 && !group.quiet) return send_message(draws, group, number);
     if (what < 8 && !group.persistent.empty()) return start_persistent(draws, group, number);
-    const int form = draws.below(10);
+    const int form = group.never_blocks ? 5 : draws.below(10);
     make(group, number, form < 5 ? Form::blocking : form < 9 ? Form::nonblocking : Form::persistent);
   }
 
@@ -178,12 +179,13 @@ class Program {
     const Group& parent = groups_[index(draws.below(static_cast<int>(groups_.size())))];
     const int size = static_cast<int>(parent.members.size()), how = parent.quiet ? draws.below(2) : draws.below(3),
               seven = draws.below(100);
-    const bool in_parent = parent.comm != MPI_COMM_NULL;
+    const bool in_parent = parent.comm != MPI_COMM_NULL,
+               never_blocks = forms_.find('n') != std::string::npos && seven % 3 == 0;
     say("a communicator");
     MPI_Comm made = MPI_COMM_NULL;
     if (how == 0) {
       if (in_parent) MPI_Comm_dup(parent.comm, &made);
-      add_group(made, parent.members);
+      add_group(made, parent.members, never_blocks);
       return;
     }
     // Ranks of the parent in an order of chance, in two parts.
@@ -204,8 +206,8 @@ class Program {
       const auto has_me = [&](const std::vector<int>& members) {
         return std::find(members.begin(), members.end(), world_.rank) != members.end();
       };
-      add_group(has_me(parts[0]) ? made : MPI_COMM_NULL, parts[0]);
-      if (!parts[1].empty() && seven >= 30) add_group(has_me(parts[1]) ? made : MPI_COMM_NULL, parts[1]);
+      add_group(has_me(parts[0]) ? made : MPI_COMM_NULL, parts[0], never_blocks);
+      if (!parts[1].empty() && seven >= 30) add_group(has_me(parts[1]) ? made : MPI_COMM_NULL, parts[1], false);
       return;
     }
     const auto inside = std::find(parts[0].begin(), parts[0].end(), world_.rank) != parts[0].end();
@@ -217,13 +219,14 @@ class Program {
       MPI_Group_free(&all);
       MPI_Group_free(&some);
     }
-    add_group(made, parts[0]);
+    add_group(made, parts[0], never_blocks);
   }
 
-  /// Its first call is a blocking one, after which non-blocking ones may be served.
-  void add_group(MPI_Comm comm, std::vector<int> members) {
-    if (comm != MPI_COMM_NULL) MPI_Barrier(comm);
+  /// Its first call is a blocking one, after which non-blocking ones may be served, or it sees nothing but those.
+  void add_group(MPI_Comm comm, std::vector<int> members, bool never_blocks) {
+    if (comm != MPI_COMM_NULL && !never_blocks) MPI_Barrier(comm);
     groups_.push_back({comm, std::move(members)});
+    groups_.back().never_blocks = never_blocks;
   }
   void free_group(std::size_t which) {
     Group& group = groups_[which];

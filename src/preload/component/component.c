@@ -251,6 +251,11 @@ static chasqui_code_t code_of(const void* function) {
     (const char*)(caller) >= code.begin && (const char*)(caller) < code.end; \
   }))
 
+/// Open MPI counts what it is asked to plan together with what does not block. Planning may wait.
+static void wait_for_held_back(chasqui_module_t* module) {
+  while (module->holder != NULL) opal_progress();
+}
+
 // What is not ours goes below, in the same form. What is held back, ours or not, is begun later.
 #define CHASQUI_LASTING(Name, name, parameters, arguments)                                                             \
   void* chasqui_plan_##Name(int form, CHASQUI_OPEN parameters);                                                        \
@@ -289,6 +294,7 @@ static chasqui_code_t code_of(const void* function) {
     chasqui_module_t* const before = *current;                                                                         \
     *current = (chasqui_module_t*)module;                                                                              \
     void* const call = chasqui_plan_##Name(2, CHASQUI_OPEN arguments);                                                 \
+    if (call == NULL) wait_for_held_back((chasqui_module_t*)module);                                                   \
     const int code = call != NULL ? hand_out(call, comm, true, false, request)                                         \
                                   : below->coll_##name##_init(CHASQUI_OPEN arguments, info, request,                   \
                                                               below->coll_##name##_init_module);                       \
