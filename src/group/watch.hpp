@@ -32,8 +32,10 @@ class Watch {
   bool alive(int rank);               ///< of that host; asks the kernel
 
  private:
+  struct Files;
+
   int host_;
-  Socket file_;
+  std::shared_ptr<Files> files_;
   std::vector<Process> processes_;
   std::mutex mutex_;
   std::vector<char> dead_;

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The suite on the engines inside one process.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <cstdio>
+
+#include "sanitized.hpp"
 #include "suite.hpp"
 
 namespace chasqui::bsp {
@@ -69,6 +75,37 @@ TEST_P(Engines, AnExceptionOfTheProgramStopsEverybody) {
 }
 
 /// Carriers seat processors many at a time, help each other, and meanwhile parts of the machine meet on their own.
+/// As programs of threads have them on their stacks.
+void use_room(World& w) {
+  volatile std::byte room[512 * 1024];
+  for (std::size_t at = 0; at < sizeof room; at += 4096) room[at] = std::byte{1};
+  w.sync();
+  if (room[0] != std::byte{1}) throw Error("the room has changed");
+}
+
+TEST(VirtualProcessors, HaveRoomForArraysOnTheirStacks) {
+  EXPECT_NO_THROW(run(100, use_room, {.engine = Engine::virtual_processors}));
+}
+
+TEST(VirtualProcessors, TakeLessWhereAddressesAreFew) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer needs the memory that this test forbids";
+  const pid_t child = fork();
+  if (child == 0) {
+    const rlimit few{rlim_t{2} << 30, rlim_t{2} << 30};
+    setrlimit(RLIMIT_AS, &few);
+    try {
+      run(4000, [](World& w) { w.sync(); }, {.engine = Engine::virtual_processors});
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "%s\n", error.what());
+      _exit(1);
+    }
+    _exit(0);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
 TEST(VirtualProcessors, MoreThanCarriersSeatAtATimeAndUnevenly) {
   constexpr int kP = 1000, kRounds = 20;
   run(kP,

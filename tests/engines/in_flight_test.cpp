@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "chasqui/base/error.hpp"
@@ -53,6 +54,48 @@ TEST(InFlight, ABlockingCallAdvancesTheOthers) {
     comm.barrier();
     request.wait();
     expect_sum(sums, 3);
+  });
+}
+
+/// In the midst of a long fold, whose parts others would overwrite in a buffer of the thread.
+TEST(InFlight, AnOperatorThatCallsACollective) {
+  threads::Team(3).run([](Comm& comm) {
+    const auto inner = comm.split(0, comm.rank());
+    const std::vector<long> ones(6000, 1);
+    std::vector<long> sums(6000), others(6000);
+    int calls = 0;
+    comm.allreduce(ones, sums, [&](long a, long b) {
+      // Rank 0's and 1's of the first piece are folded.
+      if (++calls == 1025) inner->allreduce(ones, others, commuting([](long x, long y) { return x + y; }));
+      return a + b;
+    });
+    expect_sum(sums, 3);
+    expect_sum(others, 3);
+  });
+}
+
+/// While another communicator is waited for, and so that it cannot end at once.
+TEST(InFlight, AnOperatorThatStartsACollectiveBesideAWait) {
+  threads::Team(2).run([](Comm& comm) {
+    const auto folded = comm.split(0, comm.rank()), waited = comm.split(0, comm.rank()),
+               third = comm.split(0, comm.rank());
+    const auto first_is_late = [&] {
+      if (comm.rank() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    };
+    const std::vector<long> ones(40'000, 1);
+    std::vector<long> sums(40'000);
+    bool calls = true;
+    first_is_late();
+    Request request = folded->iallreduce(ones, sums, [&](long a, long b) {
+      if (std::exchange(calls, false)) {
+        first_is_late();
+        third->ibarrier().wait();
+      }
+      return a + b;
+    });
+    waited->barrier();
+    request.wait();
+    expect_sum(sums, 2);
   });
 }
 

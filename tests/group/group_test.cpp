@@ -433,6 +433,29 @@ TEST(Ends, OfAChildThatIsNoRank) {
   for (const End& end : ends) EXPECT_EQ(end.text, "6 6");
 }
 
+/// Ranks 0 and 1 are threads of one process. Rank 2 waits for rank 1, whose process lives on, and must not take it for dead.
+TEST(Ends, OfOneWhoseProcessIsAnotherRankToo) {
+  const Folder folder;
+  const auto part_of = [&](int rank) {
+    const auto whole = join(at(rank, 3, folder / "meeting"));
+    auto part = whole->split(rank == 0 ? -1 : 0, rank);
+    whole->barrier();
+    return part;
+  };
+  const auto ends = run_ranks(2, [&](int process) -> std::string {
+    if (process == 1) {
+      const auto part = part_of(2);
+      return std::to_string(part->allreduce(2));
+    }
+    std::thread first([&] { part_of(0); });
+    const auto part = part_of(1);
+    first.join();
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    return std::to_string(part->allreduce(1));
+  });
+  for (const End& end : ends) EXPECT_EQ(end.text, "3");
+}
+
 // Each container numbers its processes anew.
 TEST(Ends, OfOneWithTheSameProcessNumber) {
   const Folder folder;

@@ -24,10 +24,11 @@ struct Options {
   int cores = 0;
 
   // Virtual processors.
-  int carriers = 0;                     ///< carrier threads; 0: one a core
-  bool migrate = true;                  ///< may processors move to idle carriers between supersteps?
-  bool deterministic = false;           ///< one carrier, processors always run in rank order
-  std::size_t stack_bytes = 64 * 1024;  ///< per processor; only touched pages cost memory
+  int carriers = 0;            ///< carrier threads; 0: one a core
+  bool migrate = true;         ///< may processors move to idle carriers between supersteps?
+  bool deterministic = false;  ///< one carrier, processors always run in rank order
+  /// Per processor; only touched pages cost memory. 0: 1 MiB of up to 4096 processors, else 64 KiB.
+  std::size_t stack_bytes = 0;
 
   /// Not empty: registered variables and messages in flight live in an unlinked file in this directory, and
   /// only those of the running processor are in memory. Implies virtual processors on one carrier.

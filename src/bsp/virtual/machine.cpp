@@ -20,6 +20,10 @@ namespace {
 /// Two mappings a guarded stack; the system allows 65530 in all.
 constexpr std::int32_t kMostGuarded = 16384;
 
+/// What few processors have can hold what programs of threads have on theirs: whether there is a core for each must not decide whether they run.
+constexpr std::int32_t kMostSpacious = 4096;
+constexpr std::size_t kSpaciousStack = std::size_t{1} << 20, kUsualStack = 64 * 1024;
+
 std::int32_t carriers_for(std::int32_t processors, const Options& options) {
   if (options.deterministic || !options.spill.empty()) return 1;
   const std::int32_t wanted = options.carriers > 0 ? options.carriers : run::available_cores();
@@ -43,11 +47,15 @@ VirtualMachine::VirtualMachine(std::int32_t processors, const Options& options,
 #else
   constexpr std::size_t kLonger = 1;
 #endif
-  const std::size_t wanted = kLonger * std::max<std::size_t>(options.stack_bytes, 16 * 1024);
-  stack_bytes_ = (wanted + page - 1) / page * page + (guarded ? page : 0);
-  mapped_ = stacks_of(static_cast<std::int64_t>(carriers_.size()));
-  void* const stacks =
-      mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  const auto map = [&](std::size_t each) {
+    const std::size_t wanted = kLonger * std::max<std::size_t>(each, 16 * 1024);
+    stack_bytes_ = (wanted + page - 1) / page * page + (guarded ? page : 0);
+    mapped_ = stacks_of(static_cast<std::int64_t>(carriers_.size()));
+    return mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  };
+  const bool spacious = options.stack_bytes == 0 && processors <= kMostSpacious;
+  void* stacks = map(spacious ? kSpaciousStack : options.stack_bytes == 0 ? kUsualStack : options.stack_bytes);
+  if (stacks == MAP_FAILED && spacious) stacks = map(kUsualStack);  // ulimit -v
   if (stacks == MAP_FAILED) {
     throw MachineError(Fault::resources, fmt::format("{} stacks of {} bytes: {}; lower Options::stack_bytes",
                                                      processors, stack_bytes_, std::strerror(errno)));

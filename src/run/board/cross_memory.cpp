@@ -186,11 +186,12 @@ void fold_from_all(Board& board, ProcessMemory& memory, const Call& call, const 
   const std::size_t step = std::max<std::size_t>(
       1, std::clamp<std::size_t>(kScratch / static_cast<std::size_t>(ranks), 8192, 65'536) / element);
   const std::size_t piece = (step * element + kLine - 1) / kLine * kLine;
-  thread_local AlignedBuffer scratch;
-  scratch.grown_to(piece * static_cast<std::size_t>(ranks));
+  thread_local AlignedBuffer kept;
+  Borrowed scratch(kept);
+  scratch->grown_to(piece * static_cast<std::size_t>(ranks));
   Using others(board);
   others.open();
-  const auto place = [&](int r) { return scratch.data() + static_cast<std::size_t>(r) * piece; };
+  const auto place = [&](int r) { return scratch->data() + static_cast<std::size_t>(r) * piece; };
   for (std::size_t at = low; at < high; at += step) {
     const std::size_t now = std::min(step, high - at);
     for (int k = 1; k < ranks; ++k) {

@@ -20,18 +20,20 @@ namespace chasqui::run {
 template <typename Source>
 void fold_in_order(const Call& call, int n, std::size_t count, void* to, Source source, bool ahead = false) {
   if (call.op.fold_many != nullptr && n > 1 && count != 0) {
-    thread_local std::vector<const void*> values;
-    values.clear();
-    for (int r = 0; r < n; ++r) values.push_back(source(r));
-    return call.op.fold_many(call.op.context, values.data(), values.size(), to, count);
+    thread_local std::vector<const void*> kept;
+    Borrowed values(kept);
+    values->clear();
+    for (int r = 0; r < n; ++r) values->push_back(source(r));
+    return call.op.fold_many(call.op.context, values->data(), values->size(), to, count);
   }
   const std::size_t element = call.element;
   const std::size_t step = std::max<std::size_t>(1, (ahead ? 1024 : 8192) / element);
   const auto fetch = [&](int r, std::size_t at) {
     if (ahead && r < n) fetch_lines(source(r) + at * element, std::min(step, count - at) * element);
   };
-  thread_local AlignedBuffer scratch;
-  std::byte* piece = scratch.grown_to(step * element);
+  thread_local AlignedBuffer kept;
+  Borrowed scratch(kept);
+  std::byte* piece = scratch->grown_to(step * element);
   for (std::size_t at = 0; at < count; at += step) {
     const std::size_t now = std::min(step, count - at);
     const std::size_t offset = at * element;

@@ -110,8 +110,9 @@ void SlotCall::fold_contributions() const {
                          [&](int r) { return static_cast<const std::byte*>(board_.wide(r)); });
   }
   if (call_.op.in_order && call_.op.fold_many != nullptr) {
-    thread_local AlignedBuffer scratch;
-    std::byte* const all = scratch.grown_to(static_cast<std::size_t>(last_) * 2 * kLine);
+    thread_local AlignedBuffer kept;
+    Borrowed scratch(kept);
+    std::byte* const all = scratch->grown_to(static_cast<std::size_t>(last_) * 2 * kLine);
     for (int slot = 0; slot < last_; ++slot)
       board_.read(slot, all + static_cast<std::size_t>(slot) * 2 * kLine, bytes_);
     return fold_in_order(call_, last_, count, call_.out, [&](int r) {

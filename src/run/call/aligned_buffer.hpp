@@ -7,6 +7,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <utility>
 
 #include "chasqui/run/operator.hpp"
 
@@ -34,6 +35,22 @@ class AlignedBuffer {
   };
   std::unique_ptr<std::byte, Release> memory_;
   std::size_t size_ = 0;
+};
+
+/// What a thread keeps from call to call, and nobody else uses meanwhile: an operator that calls a collective gets another one.
+template <typename T>
+class Borrowed {
+ public:
+  explicit Borrowed(T& kept) : kept_(kept), own_(std::move(kept)) {}
+  ~Borrowed() { kept_ = std::move(own_); }
+  Borrowed(const Borrowed&) = delete;
+  Borrowed& operator=(const Borrowed&) = delete;
+
+  T* operator->() { return &own_; }
+
+ private:
+  T& kept_;
+  T own_;
 };
 
 inline void copy_bytes(void* to, const void* from, std::size_t bytes) {

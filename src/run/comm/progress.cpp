@@ -8,9 +8,10 @@
 
 namespace chasqui::run {
 
-/// Taken for as long as its communicators are advanced: who claims one of them for another thread waits for that.
+/// Taken for as long as its communicators are advanced: who claims one of them for another thread waits for that. An operator that calls a
+/// collective meanwhile takes it again: its communicator joins, or leaves.
 struct ThreadProgress::List {
-  std::mutex mutex;
+  std::recursive_mutex mutex;
   std::vector<InFlight*> all;  ///< of its communicators
   bool advancing = false;      ///< by this thread: an operator that calls a collective does not begin again
 };
@@ -49,8 +50,9 @@ bool ThreadProgress::advance_beside(const InFlight& waiting) {
   const std::lock_guard lock(list.mutex);
   list.advancing = true;
   bool moved = false;
-  for (InFlight* const calls : list.all) {
-    if (calls != &waiting) moved = calls->advance_beside() || moved;
+  for (std::size_t i = 0; i < list.all.size();
+       ++i) {  // one that leaves meanwhile may let another one wait for its next turn
+    if (list.all[i] != &waiting) moved = list.all[i]->advance_beside() || moved;
   }
   list.advancing = false;
   return moved;
