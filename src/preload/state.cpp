@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "chasqui/base/clock.hpp"
+#include "chasqui/base/error.hpp"
 #include "chasqui/run/choose.hpp"
 #include "preload/native.hpp"
 #include "preload/private_comm.hpp"
@@ -36,7 +37,8 @@ struct LastState {
   CommState* state = nullptr;
   std::uint64_t generation = 0;  ///< 0: nothing yet
 };
-std::mutex lists_mutex;  ///< of the two lists
+constexpr std::size_t kParts = 64;  ///< of a communicator that are kept: they are agreed on as bits of a number
+std::mutex lists_mutex;             ///< of the two lists
 std::vector<CommState*>& living() {
   static auto* const list = new std::vector<CommState*>;
   return *list;
@@ -223,9 +225,23 @@ bool prepare(CommState& state, MPI_Comm comm, bool willing) {
   return state.prepared = willing;
 }
 
-std::unique_ptr<run::Comm> make_private_part(const CommState& state, MPI_Comm comm) {
+PrivatePart take_private_part(CommState& state, MPI_Comm comm) {
+  std::uint64_t unused = 0;
+  for (std::size_t i = 0; i < state.parts.size(); ++i) unused |= std::uint64_t{state.parts[i] != nullptr} << i;
+  if (!state.parts.empty() && PMPI_Allreduce(MPI_IN_PLACE, &unused, 1, MPI_UINT64_T, MPI_BAND, comm) != MPI_SUCCESS)
+    throw Error("MPI_Allreduce failed, by which ranks agree on what a persistent request may use");
+  if (unused != 0) {
+    const auto place = static_cast<std::size_t>(std::countr_zero(unused));
+    return {std::move(state.parts[place]), place};
+  }
   bool willing = true;
-  return make_part(state, comm, willing);
+  PrivatePart part{make_part(state, comm, willing), state.parts.size()};
+  if (part.comm != nullptr && part.place < kParts) state.parts.emplace_back();
+  return part;
+}
+
+void give_private_part(CommState& state, PrivatePart part) {
+  if (part.place < state.parts.size()) state.parts[part.place] = std::move(part.comm);
 }
 
 std::unique_ptr<run::Comm> make_private_by(mpi::Talk& talk, const std::vector<int>& world) {
@@ -288,11 +304,15 @@ void close_states() {
     left = living();
     requested = ended();
   }
-  for (const CommState* state : requested) add_to_report(*state);  // requests of theirs were never freed
+  for (CommState* state : requested) {  // requests of theirs were never freed
+    add_to_report(*state);
+    state->parts.clear();
+  }
   for (CommState* state : left) {
     add_to_report(*state);
     state->beside.reset();
     state->comm.reset();
+    state->parts.clear();
     for (auto& row : state->races) row.reset();
   }
 }

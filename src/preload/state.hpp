@@ -50,7 +50,9 @@ struct CommState {
   bool astray =
       false;  ///< the others are to hear of a call that this rank made with another length, in the next that the MPI library makes
   bool goes_on = false;  ///< some calls did or do by themselves: who is in which blocking one says nothing then
-  int lasting = 0;       ///< calls that go on or may be started again: nothing is given back before they end
+  /// Of persistent requests that were freed, for the next ones; as many places on all ranks, and nothing in those that are in use.
+  std::vector<std::unique_ptr<run::Comm>> parts;
+  int lasting = 0;  ///< calls that go on or may be started again: nothing is given back before they end
 
   /// for_good: one whose verdict stays.
   Race& race(Collective what, std::size_t bytes, bool for_good);
@@ -78,9 +80,17 @@ inline std::uint64_t generation_of_handles() { return handle_generation.load(std
 /// all ranks succeed or none.
 bool prepare(CommState& state, MPI_Comm comm, bool willing = true);
 
-/// A further private part for the ranks of `comm`, with calls numbered on their own; nothing where it cannot be made. Collective
-/// over `comm`; all ranks get one or none.
-std::unique_ptr<run::Comm> make_private_part(const CommState& state, MPI_Comm comm);
+/// A further private part for the ranks of a communicator, with calls numbered on their own, and its place among state.parts, where it goes when
+/// nothing needs it any more.
+struct PrivatePart {
+  std::unique_ptr<run::Comm> comm;
+  std::size_t place = 0;
+};
+/// One that no rank needs any more, because making one takes longer than many calls; else a new one. Collective over `comm`; all ranks get one or
+/// none.
+PrivatePart take_private_part(CommState& state, MPI_Comm comm);
+/// Local. REQUIRES that no call has failed in it.
+void give_private_part(CommState& state, PrivatePart part);
 
 /// What prepare() does, where the ranks talk in their own way; world: their ranks in MPI_COMM_WORLD. Nothing, on all ranks, where it cannot be made.
 std::unique_ptr<run::Comm> make_private_by(mpi::Talk& talk, const std::vector<int>& world);

@@ -230,6 +230,36 @@ void free_in_any_order(MPI_Comm comm) {
   if (grown > 20) fail("memory that was mapped and not given back", grown, 0);
 }
 
+/// Where this process's memory is mapped, and what.
+std::string all_mapped() {
+  std::ifstream maps("/proc/self/maps");
+  std::string all;
+  for (std::string line; std::getline(maps, line);) {
+    if (line.find("rw-s") != std::string::npos) all += line.substr(0, line.find(' ')) + '\n';
+  }
+  return all;
+}
+
+/// A persistent request that was freed on all ranks leaves its shared memory to the next one, which need not make any.
+void take_over(MPI_Comm comm) {
+  part = "taken over";
+  const Place me(comm);
+  std::string first;
+  for (int round = 0; round < 5; ++round) {
+    int mine = me.rank + round, sum = -1;
+    MPI_Request request;
+    MPIX_Allreduce_init(&mine, &sum, 1, MPI_INT, MPI_SUM, comm, MPI_INFO_NULL, &request);
+    MPI_Start(&request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    equal("sum", sum, me.size * (me.size - 1) / 2 + round * me.size);
+    if (round == 0) first = all_mapped();
+    equal("the same memory", all_mapped() == first, 1);
+    MPI_Request_free(&request);
+    equal("kept", all_mapped() == first, 1);
+    MPI_Barrier(comm);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -239,6 +269,7 @@ int main(int argc, char** argv) {
   fail_without_the_communicator();
   MPI_Comm comm = fresh();
   refuse_while_under_way(comm);
+  take_over(comm);
   free_in_any_order(comm);
   // Never freed, and pending on nothing: counted all the same.
   int one = 1, sum = 0;

@@ -35,11 +35,12 @@ struct Ongoing {
   std::size_t bytes;
   std::unique_ptr<OwnedCall> parts;
   /// Persistent: ranks may start theirs in any order, so each has a part of its own, made where all must call in one order.
-  std::unique_ptr<run::Comm> own{};
+  PrivatePart own{};
+  bool failed = false;
   run::Request request{};
   void* handle = nullptr;  ///< Open MPI's request
 
-  run::Comm& engine() const { return own != nullptr ? *own : *state->comm; }
+  run::Comm& engine() const { return own.comm != nullptr ? *own.comm : *state->comm; }
 };
 
 /// Those that were started and have not ended. One thread at a time is here: MPI_THREAD_MULTIPLE is left to the MPI library.
@@ -111,7 +112,8 @@ bool ended(Ongoing& one, int& code) {
   } catch (const Truncated& found) {
     return failed(MPI_ERR_TRUNCATE, found.why);
   } catch (...) {
-    if (one.own == nullptr) one.state->failed_in = run::call_numbers(*one.state->comm).begun;
+    one.failed = true;
+    if (one.own.comm == nullptr) one.state->failed_in = run::call_numbers(*one.state->comm).begun;
     return failed(MPI_ERR_OTHER, what_was_thrown());
   }
 }
@@ -177,8 +179,8 @@ void* plan(const RepeatedCall& like, Form form, MPI_Comm comm, FunctionRef<CallF
       }
       return nullptr;
     }
-    std::unique_ptr<run::Comm> own = form == Form::persistent ? make_private_part(*state, comm) : nullptr;
-    if (form == Form::persistent && own == nullptr) {
+    PrivatePart own = form == Form::persistent ? take_private_part(*state, comm) : PrivatePart{};
+    if (form == Form::persistent && own.comm == nullptr) {
       note(what, Reason::no_room);
       return nullptr;
     }
@@ -218,6 +220,7 @@ int chasqui_component_start(void* call, void* request, int persistent) {
       return MPI_SUCCESS;
     }
   } catch (...) {
+    one.failed = true;
     return raise(kHandles, MPI_ERR_OTHER, fmt::format("MPI_{}: {}", to_string(one.what), what_was_thrown()));
   }
   going().push_back(&one);
@@ -264,5 +267,9 @@ void chasqui_component_forget(void* call) {
   auto* const one = static_cast<Ongoing*>(call);
   if (one == nullptr) return;
   --one->state->lasting;
+  if (one->own.comm != nullptr && !one->failed) {
+    one->request = {};
+    give_private_part(*one->state, std::move(one->own));
+  }
   delete one;
 }
