@@ -524,6 +524,7 @@ RC_GTEST_PROP(Clusters, FineTicksArePlannedInACoarserUnit, ()) {
                          nodes.read.ticks);
   }
   it.problem = {.kind = *rc::gen::element(Kind::broadcast, Kind::reduce), .root = it.problem.root};
+  if (it.lanes == Lanes::all) it.lanes = Lanes::one_entry;  // what is a list has coarser steps
   it.problem.root.index %= static_cast<std::int32_t>(it.cluster.base.P);
   const Claim coarse = on_cluster(it.cluster, it.problem, it.lanes)->claim();
   it.cluster = in_fine_ticks(it.cluster);
@@ -598,7 +599,7 @@ TEST(Clusters, EveryKindOnFourThousandRanks) {
     std::int64_t finish, bound;
   };
   const Cluster c = cluster(256, 16, logp(28, 2, 6), 1, 2, 2);
-  for (const Row& row : {Row{Kind::broadcast, 93, 93}, Row{Kind::reduce, 110, 100}, Row{Kind::allreduce, 127, 100},
+  for (const Row& row : {Row{Kind::broadcast, 93, 93}, Row{Kind::reduce, 108, 100}, Row{Kind::allreduce, 127, 100},
                          Row{Kind::barrier, 127, 100}, Row{Kind::scan, 129, 100}, Row{Kind::scatter, 8193, 8192},
                          Row{Kind::gather, 8193, 8192}, Row{Kind::allgather, 9213, 9212},
                          Row{Kind::reduce_scatter, 16399, 16380}, Row{Kind::alltoall, 65313, 65311}}) {

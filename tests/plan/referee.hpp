@@ -100,6 +100,8 @@ inline std::string judge(const Schedule& s) {
   if (finish != s.finish.ticks) return fmt::format("finish is {}, claimed {}", finish, s.finish.ticks);
   for (std::int64_t r = 0; r < P; ++r) {
     const auto& mine = has[static_cast<std::size_t>(r)];
+    const bool result = folds && std::any_of(mine.begin(), mine.end(), [&](const Piece& p) { return p.len == P; });
+    if (result && P > 1) continue;  // it is told the fold of all, and needs nothing else
     std::vector<int> seen(static_cast<std::size_t>(folds ? P : P * k), 0);
     for (const Piece& p : mine) {
       for (std::int64_t i = 0; i < p.len; ++i)

@@ -208,9 +208,9 @@ TEST(Atlas, WhatPlansReachOnTinyClusters) {
   EXPECT_EQ(tallies[Kind::broadcast].optimal, 2098);
   EXPECT_EQ(tallies[Kind::broadcast].tight, 2032);
   EXPECT_EQ(tallies[Kind::broadcast].late, 1);
-  EXPECT_EQ(tallies[Kind::reduce].optimal, 242);
+  EXPECT_EQ(tallies[Kind::reduce].optimal, 1715);
   EXPECT_EQ(tallies[Kind::reduce].tight, 1600);
-  EXPECT_EQ(tallies[Kind::reduce].late, 6);
+  EXPECT_EQ(tallies[Kind::reduce].late, 3);
 }
 
 /// What is said of a file with one line of an atlas.

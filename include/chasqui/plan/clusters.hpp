@@ -11,9 +11,9 @@ namespace chasqui::plan {
 
 /// Who talks for a node.
 enum class Lanes {
-  all,        ///< whoever pays: from one rank to all of them
-  leaders,    ///< one rank a node, as most libraries do it: to compare with
-  one_entry,  ///< as `all`, but a broadcast enters every node once: found without search, for programs that run
+  all,      ///< whoever pays: from one rank to all of them
+  leaders,  ///< one rank a node, as most libraries do it: to compare with
+  one_entry,  ///< as `all`, but a broadcast enters every node once, and a reduction leaves it by one message: found without search
 };
 
 /// The plan of this problem: all kinds but sum and stream; reductions and all-reduces of one item. Throws an Error

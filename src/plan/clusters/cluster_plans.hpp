@@ -54,6 +54,9 @@ std::optional<Schedule> earliest_scan_by_nodes(const Cluster& cluster, const Pro
 /// Every node does the same at the same time, so that a rank finds its part alone. REQUIRES equal nodes.
 PlanPtr scan_in_step(const Cluster& cluster, const Problem& problem, const Bound& bound);
 
+/// The plan, or one that ends earlier since a harder collective's does (clusters.md, Theorem 41).
+PlanPtr no_later_than_harder(const Cluster& cluster, PlanPtr plan);
+
 /// No reduction takes less: backwards in time it is a broadcast with the costs of the board exchanged, and one that informs the ranks
 /// of a node one after another (flow_together_bound).
 Bound cluster_reduce_bound(const Cluster& cluster, std::int64_t root_size);

@@ -47,7 +47,8 @@ PlanPtr on_cluster(const Cluster& cluster, const Problem& problem, Lanes lanes) 
     Claim claim = plan->claim();
     return on_single_ranks(std::move(plan), cluster.nodes, std::move(claim));
   }
-  return with_boards(cluster, problem, lanes);
+  PlanPtr plan = with_boards(cluster, problem, lanes);
+  return lanes == Lanes::all ? no_later_than_harder(cluster, std::move(plan)) : plan;
 }
 
 }  // namespace chasqui::plan

@@ -10,55 +10,10 @@
 #include "chasqui/plan/allreduce.hpp"
 #include "chasqui/plan/kitem.hpp"
 #include "chasqui/plan/reduce_scatter.hpp"
+#include "plan/in_turn_plan.hpp"
 #include "plan/listed_plan.hpp"
 
 namespace chasqui::plan {
-namespace {
-
-void append_later(std::vector<Send>& sends, const std::vector<Send>& more, Time later) {
-  sends.reserve(sends.size() + more.size());
-  for (Send send : more) {
-    send.begin += later;
-    sends.push_back(send);
-  }
-}
-
-/// Two plans on one machine, the second when the first has ended. INVARIANT: both name their items alike.
-class InTurnPlan final : public Plan {
- public:
-  InTurnPlan(const Problem& problem, const Claim& claim, PlanPtr first, PlanPtr second)
-      : Plan(first->machine(), problem, claim), first_(std::move(first)), second_(std::move(second)) {}
-
-  LocalForm local(Rank rank) const override {
-    LocalForm form = first_->local(rank);
-    const LocalForm then = second_->local(rank);
-    append_later(form.sends, then.sends, turn());
-    append_later(form.receives, then.receives, turn());
-    return form;
-  }
-
-  Schedule schedule() const override {
-    Schedule schedule = empty_schedule();
-    schedule.sends = first_->schedule().sends;
-    append_later(schedule.sends, second_->schedule().sends, turn());
-    return schedule;
-  }
-
- private:
-  Time turn() const { return claim_.finish - second_->claim().finish; }
-
-  PlanPtr first_;
-  PlanPtr second_;
-};
-
-/// When the second of two plans can begin: what the first did last ended at its finish, and where the gap is longer than a
-/// whole message it began the gap before.
-Time turn_after(const LogP& machine, Time finish) {
-  return finish + std::max(Time{0}, machine.gap() - machine.lambda());
-}
-
-}  // namespace
-
 Bound allreduce_items_bound(const LogP& machine, std::int64_t items) {
   Bound bound = allreduce_bound(machine);
   if (machine.P < 2) return bound;
@@ -83,9 +38,8 @@ PlanPtr allreduce_items(const LogP& machine, std::int64_t items, bool commutativ
   if (machine.P == 1) return nothing_to_do(machine, problem);
   const Bound bound = allreduce_items_bound(machine, items);
   const auto in_turn = [&](PlanPtr first, PlanPtr second, std::string how) {
-    const Claim claim{turn_after(machine, first->claim().finish) + second->claim().finish, bound.time, bound.source,
-                      std::move(how)};
-    return std::make_shared<InTurnPlan>(problem, claim, std::move(first), std::move(second));
+    Claim claim{Time{0}, bound.time, bound.source, std::move(how)};
+    return std::make_shared<InTurnPlan>(problem, std::move(claim), std::move(first), std::move(second));
   };
   PlanPtr best = in_turn(kitem_reduce(machine, items, {}, commutative), kitem(machine, items),
                          "all items reduced to rank 0, then broadcast");

@@ -2,6 +2,8 @@
 #include "chasqui/plan/reduce_scatter.hpp"
 
 #include "chasqui/plan/allgather.hpp"
+#include "chasqui/plan/alltoall.hpp"
+#include "plan/cut.hpp"
 #include "plan/exchange/symmetric_exchange.hpp"
 #include "plan/listed_plan.hpp"
 #include "plan/reversed_plan.hpp"
@@ -20,6 +22,10 @@ PlanPtr reduce_scatter(const LogP& machine, std::int64_t items, bool commutative
                                                       "symmetric: everybody sends its own items to r+1, r+2, ..."});
   Claim claim = forward->claim();
   claim.bound_source = "a reduce-scatter run backwards is an all-gather; " + claim.bound_source;
+  if (!claim.optimal() && !commutative) {
+    if (PlanPtr straight = alltoall(machine, items); straight->claim().finish < claim.finish)
+      return reduce_scatter_by_alltoall(problem, straight, std::move(claim));
+  }
   claim.construction += ", reversed";
   return std::make_shared<ReversedPlan>(machine, problem, std::move(claim), std::move(forward));
 }

@@ -8,9 +8,12 @@
 #include "chasqui/plan/allgather.hpp"
 #include "chasqui/plan/allreduce.hpp"
 #include "chasqui/plan/barrier.hpp"
+#include "chasqui/plan/broadcast.hpp"
+#include "chasqui/plan/reduce.hpp"
 #include "chasqui/plan/scan.hpp"
 #include "chasqui/plan/universal_tree.hpp"
 #include "plan/exchange/window_rounds.hpp"
+#include "plan/in_turn_plan.hpp"
 
 namespace chasqui::plan {
 namespace {
@@ -131,6 +134,18 @@ PlanPtr windows(const LogP& machine, const Problem& problem) {
   return std::make_shared<WindowPlan>(machine, problem, std::move(claim), window_rounds(machine, times));
 }
 
+/// All-reduce or barrier. A reduction and a broadcast in turn end earlier where a gap is longer than a message.
+PlanPtr windows_or_trees(const LogP& machine, const Problem& problem) {
+  PlanPtr best = windows(machine, problem);
+  if (best->claim().optimal()) return best;
+  Claim claim = best->claim();
+  claim.construction = "a reduction to rank 0, then a broadcast";
+  const Part all{0, static_cast<std::int32_t>(machine.P)};
+  PlanPtr trees = std::make_shared<InTurnPlan>(problem, std::move(claim), reduce(machine, {}, problem.commutative),
+                                               broadcast(machine), all);
+  return trees->claim().finish < best->claim().finish ? trees : best;
+}
+
 /// Along a chain: rank r sends the fold of 0..r to rank r+1 as soon as it has it. One message a rank, so the gap never
 /// matters: optimal where the gap is so long that a broadcast, too, is a chain (exchange.md, Theorem 8). Time: (P-1)D.
 class ChainScan final : public Plan {
@@ -174,10 +189,10 @@ Bound allreduce_bound(const LogP& machine) {
 }
 
 PlanPtr allreduce(const LogP& machine, bool commutative) {
-  return windows(machine, {.kind = Kind::allreduce, .commutative = commutative});
+  return windows_or_trees(machine, {.kind = Kind::allreduce, .commutative = commutative});
 }
 
-PlanPtr barrier(const LogP& machine) { return windows(machine, {.kind = Kind::barrier}); }
+PlanPtr barrier(const LogP& machine) { return windows_or_trees(machine, {.kind = Kind::barrier}); }
 
 PlanPtr scan(const LogP& machine, bool exclusive) {
   const Problem problem{.kind = Kind::scan, .commutative = false, .exclusive = exclusive};

@@ -11,6 +11,9 @@
 namespace chasqui::plan {
 namespace {
 
+constexpr std::int64_t kMostFoldedOnEqualNodes =
+    4096;  ///< ranks of a plan that is a list, where every rank could know its own part
+
 /// Backwards in time lane 0 informs one lane after another: forwards it reads one publication after another.
 SpreadShape reduce_shape(const Cluster& cluster) {
   SpreadShape shape = spread_shape(cluster, cluster.nodes.smallest());
@@ -167,7 +170,7 @@ PlanPtr reduce_on_cluster(const Cluster& cluster, Rank root, bool commutative, L
       Claim{Time{0}, bound.time, bound.source,
             lanes == Lanes::leaders ? "leaders: one rank a node receives" : "lanes, reversed; the board folds first"},
       std::move(tree));
-  if (cluster.nodes.uniform() || lanes == Lanes::leaders) return plan;
+  if (lanes != Lanes::all || (cluster.nodes.uniform() && cluster.base.P > kMostFoldedOnEqualNodes)) return plan;
   const Problem problem{.kind = Kind::reduce, .root = root, .commutative = commutative};
   if (auto better = earliest_folding(cluster, problem, bound.time, plan->claim().finish))
     return std::make_shared<ListedClusterPlan>(std::move(*better), bound.source,
