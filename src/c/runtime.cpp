@@ -241,6 +241,10 @@ int chasqui_allgatherv(chasqui_comm* comm, const void* in, void* out, const int6
       if (each < 0) ranks.refuse(fmt::format("allgatherv: a count of {}", each));
       ragged->longest = std::max(ragged->longest, each);
     }
+    for (std::size_t r = 0; r < size; ++r) {
+      if (counts[r] != 0 && offsets[r] < 0)
+        ranks.refuse(fmt::format("allgatherv: the block of rank {} at offset {} of the buffer", r, offsets[r]));
+    }
     if (in == nullptr && counts[me] != 0 && out != nullptr)  // in place
       in = static_cast<const std::byte*>(out) + static_cast<std::size_t>(offsets[me]) * ragged->element;
     if (in == nullptr) in = &ragged;  // nothing is read from it

@@ -234,6 +234,8 @@ static void refusals(void) {
   refused(chasqui_allreduce(comm, &x, &x, 1, (chasqui_type)99, CHASQUI_SUM, NULL), "type 99");
   refused(chasqui_allreduce(comm, &x, &x, 1, CHASQUI_F64, (chasqui_operation)99, NULL), "operation 99");
   refused(chasqui_broadcast(comm, &x, 1, CHASQUI_F64, size, NULL), "root");
+  int64_t one[64] = {1}, before[64] = {-1};
+  refused(chasqui_allgatherv(comm, &x, &x, one, before, CHASQUI_F64, NULL), "rank 0 at offset -1");
   refused(chasqui_test(NULL, &done), "request");
   refused(chasqui_join(&options, NULL), "comm");
   refused(chasqui_comm_set_timeout(comm, -1), "-1");
