@@ -14,18 +14,20 @@ constexpr std::int64_t kMostOwnEvents = 10'000'000;
 
 }  // namespace
 
+std::string in_words(std::int64_t count) { return count == kSaturated ? "2^63 or more" : std::to_string(count); }
+
 bool listable(std::int64_t events) { return events <= kMostEvents; }
 
 void require_listable(const Cluster& cluster, const Problem& problem, std::int64_t events) {
   if (listable(events)) return;
   throw Error("{} on {} has {} messages, publications and readings, too many to list (at most {}): ask for less",
-              to_string(problem.kind), to_string(cluster), events, kMostEvents);
+              to_string(problem.kind), to_string(cluster), in_words(events), kMostEvents);
 }
 
 void require_own_list(Rank rank, std::int64_t events, std::string_view remedy) {
   if (events <= kMostOwnEvents) return;
-  throw Error("rank {} alone has {} messages, publications and readings (at most {}): {}", rank.index,
-              events == kSaturated ? "2^63 or more" : std::to_string(events), kMostOwnEvents, remedy);
+  throw Error("rank {} alone has {} messages, publications and readings (at most {}): {}", rank.index, in_words(events),
+              kMostOwnEvents, remedy);
 }
 
 Timetable::Timetable(const Cluster& cluster, const Problem& problem, std::int64_t events)
@@ -35,8 +37,11 @@ Timetable::Timetable(const Cluster& cluster, const Problem& problem, std::int64_
   processors_.resize(P);
   adapters_.resize(static_cast<std::size_t>(cluster.nodes.count()));
   node_of_.reserve(P);
-  for (std::int64_t node = 0; node < cluster.nodes.count(); ++node)
-    node_of_.insert(node_of_.end(), static_cast<std::size_t>(cluster.nodes.size(node)), node);
+  std::int64_t node = 0;
+  for (const Nodes::Run& run : cluster.nodes.runs) {
+    for (std::int64_t i = 0; i < run.count; ++i, ++node)
+      node_of_.insert(node_of_.end(), static_cast<std::size_t>(run.size), node);
+  }
 }
 
 void Timetable::Blocked::add(std::int64_t from, std::int64_t to) {
