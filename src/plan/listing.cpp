@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "plan/listing.hpp"
 
-#include <string>
-
 #include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
 
@@ -14,18 +12,20 @@ constexpr std::int64_t kMostOwnEvents = 10'000'000;
 
 }  // namespace
 
+std::string in_words(std::int64_t count) { return count == kSaturated ? "2^63 or more" : std::to_string(count); }
+
 bool listable(std::int64_t events) { return events <= kMostEvents; }
 
 void require_listable(const Cluster& cluster, const Problem& problem, std::int64_t events) {
   if (listable(events)) return;
   throw Error("{} on {} has {} messages, publications and readings, too many to list (at most {}): ask for less",
-              to_string(problem.kind), to_string(cluster), events, kMostEvents);
+              to_string(problem.kind), to_string(cluster), in_words(events), kMostEvents);
 }
 
 void require_own_list(Rank rank, std::int64_t events, std::string_view remedy) {
   if (events <= kMostOwnEvents) return;
-  throw Error("rank {} alone has {} messages, publications and readings (at most {}): {}", rank.index,
-              events == kSaturated ? "2^63 or more" : std::to_string(events), kMostOwnEvents, remedy);
+  throw Error("rank {} alone has {} messages, publications and readings (at most {}): {}", rank.index, in_words(events),
+              kMostOwnEvents, remedy);
 }
 
 }  // namespace chasqui::plan

@@ -625,9 +625,58 @@ TEST(Clusters, GroupsOfLanesFoldFirst) {
   }
 }
 
+/// Nothing is tabulated for each rank of a node: not even the lanes, of which no more are of use than there are nodes.
+TEST(Clusters, FewHugeNodesAnswerForOneRank) {
+  for (const std::int64_t N : {2, 4, 8}) {
+    const Cluster c = cluster(N, 10'000'000, logp(28, 2, 6), 1, 2, 2);
+    EXPECT_LE(one_entry_tree(c, Lanes::all).shape().lanes, N);
+    for (const Kind kind : {Kind::broadcast, Kind::reduce, Kind::allreduce, Kind::barrier}) {
+      const PlanPtr plan = on_cluster(c, {.kind = kind});
+      EXPECT_LE(plan->claim().finish.ticks, plan->claim().bound.ticks * 2) << to_string(kind);
+      const LocalForm form = plan->local(Rank{12'345'678});
+      EXPECT_LE(form.readings.size() + form.receives.size(), 100U) << to_string(kind);
+    }
+  }
+  Cluster unequal = cluster(1, 1'000'000, logp(28, 2, 6), 1, 2, 2);
+  for (const std::int64_t size : {3, 5}) unequal.nodes.add(size);
+  unequal.base.P = unequal.nodes.ranks();
+  for (const Kind kind : {Kind::broadcast, Kind::reduce, Kind::allreduce, Kind::barrier}) {
+    const Claim claim = claim_of(unequal, kind);
+    EXPECT_LE(claim.finish.ticks, claim.bound.ticks * 2) << to_string(kind);
+  }
+}
+
+std::string refusal(const Cluster& c, const Problem& problem) {
+  try {
+    on_cluster(c, problem);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+/// A number that does not fit into 63 bits is not named as one that does.
+TEST(Clusters, WhatIsTooMuchIsNotSaidInSaturatedNumbers) {
+  Cluster c = cluster(10'000'000'000, 10'000'000'000, logp(28, 2, 6), 1, 2, 2);
+  EXPECT_NE(refusal(c, {}).find("2^63 or more ranks"), std::string::npos) << refusal(c, {});
+  Cluster unequal = cluster(1, 1'000'000, logp(28, 2, 6), 1, 2, 2);
+  unequal.nodes.add(1000);
+  unequal.base.P = unequal.nodes.ranks();
+  for (const Kind kind : {Kind::allgather, Kind::alltoall, Kind::reduce_scatter}) {
+    const std::string said = refusal(unequal, {.kind = kind, .items = 2000});
+    EXPECT_EQ(said.find("9223372036854775807"), std::string::npos) << said;
+    EXPECT_NE(said.find("list"), std::string::npos) << said;
+  }
+  const std::string said = refusal(unequal, {.kind = Kind::alltoall, .items = 2'000'000'000});
+  EXPECT_NE(said.find("2^63 or more messages"), std::string::npos) << said;
+}
+
 TEST(Clusters, RefusesWhatItDoesNotPlan) {
   const Cluster c = cluster(4, 2, logp(6, 2, 4), 1, 2, 2);
   EXPECT_THROW(on_cluster(c, {.kind = Kind::sum}), Error);
+  EXPECT_NE(
+      refusal(cluster(4, 10'000'000, logp(28, 2, 6), 1, 2, 2), {.kind = Kind::scan}).find("make the nodes smaller"),
+      std::string::npos);
   const Cluster huge = cluster(1'000'000, 1000, logp(28, 2, 6), 1, 2, 2);
   Cluster unequal = huge;
   unequal.nodes.add(999);

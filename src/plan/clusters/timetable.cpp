@@ -15,8 +15,11 @@ Timetable::Timetable(const Cluster& cluster, const Problem& problem, std::int64_
   processors_.resize(P);
   adapters_.resize(static_cast<std::size_t>(cluster.nodes.count()));
   node_of_.reserve(P);
-  for (std::int64_t node = 0; node < cluster.nodes.count(); ++node)
-    node_of_.insert(node_of_.end(), static_cast<std::size_t>(cluster.nodes.size(node)), node);
+  std::int64_t node = 0;
+  for (const Nodes::Run& run : cluster.nodes.runs) {
+    for (std::int64_t i = 0; i < run.count; ++i, ++node)
+      node_of_.insert(node_of_.end(), static_cast<std::size_t>(run.size), node);
+  }
 }
 
 void Timetable::Blocked::add(std::int64_t from, std::int64_t to) {

@@ -240,7 +240,7 @@ PlanPtr listed_exchange(const Cluster& cluster, const Problem& problem, Lanes la
     throw Error(
         "{} on {} has {} messages or more, too many to list: only equal nodes all of whose ranks send are planned "
         "without a list",
-        to_string(problem.kind), to_string(cluster), events);
+        to_string(problem.kind), to_string(cluster), in_words(events));
   }
   Schedule best;
   std::string how;

@@ -273,7 +273,7 @@ PlanPtr items_on_cluster(const Cluster& cluster, Rank root, std::int64_t k, Lane
     throw Error(
         "broadcast of {} items on {} unequal nodes has {} messages, publications and readings, too many to list: make the "
         "nodes equal, for which there is no such limit, or ask for fewer items",
-        k, cluster.nodes.count(), events);
+        k, cluster.nodes.count(), in_words(events));
   }
   PlanPtr in_step = cluster.nodes.uniform() ? items_in_step(cluster, problem, lanes, bound) : nullptr;
   constexpr std::int64_t kMostTried = 500'000;  // on equal nodes: some seconds

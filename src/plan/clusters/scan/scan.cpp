@@ -19,6 +19,9 @@ constexpr std::int64_t kMostRoundsOfUnequal = 256;
 /// Up to so many ranks each may send its own contribution at once: all others read them one by one.
 constexpr std::int64_t kMostEarlyRanks = 64;
 
+/// A node's day is made for each of its ranks, which takes about a minute for so many.
+constexpr std::int64_t kMostOfNode = 1 << 20;
+
 /// Every rank may send its own contribution at once, while the board of its node works.
 struct FirstRound {
   bool early = false;
@@ -158,6 +161,10 @@ class Scan {
 }  // namespace
 
 PlanPtr scan_on_cluster(const Cluster& cluster, const Problem& problem, Lanes lanes) {
+  if (cluster.nodes.largest() > kMostOfNode)
+    throw Error(
+        "scan on nodes of {} ranks: what each rank of a node does is listed, of at most {}: make the nodes smaller",
+        cluster.nodes.largest(), kMostOfNode);
   // The first rank is heard by all others, and the last one hears from all.
   Bound bound = cluster_broadcast_bound(cluster, cluster.nodes.size(0));
   if (Bound reduce = cluster_reduce_bound(cluster, cluster.nodes.size(cluster.nodes.count() - 1));

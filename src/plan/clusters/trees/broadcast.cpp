@@ -238,7 +238,7 @@ class UnequalBroadcast {
 
   SpreadShape shape(std::int64_t size) const {
     SpreadShape node = shape_;
-    node.lanes = size;
+    node.lanes = std::min(size, cluster_.nodes.count());  // nobody sends more often than there are nodes
     return node;
   }
 

@@ -12,6 +12,9 @@
 namespace chasqui::plan {
 namespace {
 
+/// Windows are a list of what each rank of a node does; on larger nodes their boards take most of the time, with leaders as with windows.
+constexpr std::int64_t kMostListedLanes = 1 << 17;
+
 class ClusterExchange final : public Plan {
  public:
   ClusterExchange(const Cluster& cluster, const Problem& problem, Claim claim, Exchange exchange)
@@ -162,7 +165,7 @@ std::vector<std::vector<WindowPiece>> node_windows(std::int64_t N, const std::ve
 PlanPtr allreduce_on_cluster(const Cluster& cluster, const Problem& problem, Lanes lanes) {
   const Bound bound = cluster_exchange_bound(cluster);
   PlanPtr leaders = allreduce_by_leaders(cluster, problem, bound);
-  if (lanes == Lanes::leaders) return leaders;
+  if (lanes == Lanes::leaders || cluster.nodes.largest() > kMostListedLanes) return leaders;
   Exchange exchange = best_exchange(cluster);
   if (!cluster.nodes.uniform()) {
     Time before = std::min(leaders->claim().finish, exchange.finish);
