@@ -64,7 +64,7 @@ TEST(Cluster, RefusesWhatIsNone) {
   EXPECT_EQ(with([](Cluster& c) {
               c.nodes.runs[0] = {1'000'000'000'000, 1'000'000'000'000};
             }),
-            "the nodes have 9223372036854775807 ranks: there may be at most 2147483647");
+            "the nodes have 2^63 or more ranks: there may be at most 2147483647");
   EXPECT_EQ(with([](Cluster& c) { c.nodes.gamma = Time{5}; }),
             "gamma=5 is more than max(g, o)=4: then one rank alone waits for the adapter; make g at least 5");
   EXPECT_EQ(with([](Cluster& c) { c.nodes.publish = Time{-1}; }),

@@ -119,8 +119,8 @@ std::int64_t Spread::sum(Turns& turns, std::int64_t left) {
 Spread::Spread(const SpreadShape& shape, std::int64_t wanted, bool only_leaders, std::optional<std::int64_t> horizon)
     : shape_(shape), wanted_(wanted), unit_(common_unit(shape)), first_(shape.lambda) {
   CHASQUI_CHECK(wanted >= 1 && shape.lanes >= 1, "wanted={} lanes={}", wanted, shape.lanes);
-  if (shape.late_ranks == 0)
-    shape_.lanes = std::min(shape.lanes, wanted);  // nobody sends more often than there are nodes
+  // Nobody sends more often than there are nodes. One rank a node and several differ, whatever is sent.
+  if (shape.late_ranks == 0) shape_.lanes = std::min(shape.lanes, std::max<std::int64_t>(2, wanted));
   number_of({0, 1});
   if (!only_leaders) lanes_ = lanes_tried(shape_);
   if (!horizon && wanted <= std::max<std::int64_t>(1, shape.late_ranks)) {
