@@ -79,7 +79,6 @@ void compare_all(const Machine& m) {
   is_no_later(scatter, alltoall);
   is_no_later(gather, allgather);
   is_no_later(allgather, alltoall);
-  is_no_later(barrier, reduce_scatter[0]);
   for (const int ordered : {0, 1}) {
     const PlanPtr &in_any_order = reduce[0], &one = reduce[ordered], &all = allreduce[ordered];
     is_no_later(in_any_order, one);
