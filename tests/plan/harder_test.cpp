@@ -86,7 +86,6 @@ void compare_all(const Machine& m) {
     is_no_later(reduce_scatter[0], reduce_scatter[ordered]);
     is_no_later(one, all);
     is_no_later(one, gather);
-    is_no_later(all, allgather);
     is_no_later(reduce_scatter[ordered], alltoall);
     no_later(m, *all, one->claim().finish + m.pause() + broadcast->claim().finish, "reduce and broadcast");
   }
