@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "chasqui/base/arithmetic.hpp"
+#include "plan/relabelled_plan.hpp"
 
 namespace chasqui::plan {
 namespace {
@@ -184,32 +185,13 @@ class FoldsWithin {
   std::map<std::pair<Rank, std::pair<Part, Part>>, std::size_t> published_;  ///< the first of that content
 };
 
-class WithProblem : public Plan {
- public:
-  WithProblem(PlanPtr plan, const Problem& problem, Claim claim)
-      : Plan(Cluster{plan->machine(), plan->nodes()}, problem, std::move(claim)), plan_(std::move(plan)) {
-    claim_.finish = plan_->claim().finish;
-  }
-
-  LocalForm local(Rank rank) const override { return plan_->local(rank); }
-  Schedule schedule() const override {
-    Schedule schedule = plan_->schedule();
-    schedule.problem = problem_;
-    schedule.bound = claim_.bound;
-    return schedule;
-  }
-
- private:
-  PlanPtr plan_;
-};
-
 /// What rank p has for rank q is its contribution to an item of q.
-class ReduceScatterByAlltoall final : public WithProblem {
+class ReduceScatterByAlltoall final : public RelabelledPlan {
  public:
-  using WithProblem::WithProblem;
+  using RelabelledPlan::RelabelledPlan;
 
   LocalForm local(Rank rank) const override {
-    LocalForm form = WithProblem::local(rank);
+    LocalForm form = RelabelledPlan::local(rank);
     rename(form.sends);
     rename(form.receives);
     rename(form.publications);
@@ -218,7 +200,7 @@ class ReduceScatterByAlltoall final : public WithProblem {
   }
 
   Schedule schedule() const override {
-    Schedule schedule = WithProblem::schedule();
+    Schedule schedule = RelabelledPlan::schedule();
     rename(schedule.sends);
     rename(schedule.publications);
     rename(schedule.readings);
@@ -314,13 +296,17 @@ std::optional<Schedule> folds_within(const Schedule& harder, const Problem& prob
 }
 
 PlanPtr with_problem(PlanPtr plan, const Problem& problem, Claim claim) {
+  claim.finish = plan->claim().finish;
   claim.construction = plan->claim().construction;
-  return std::make_shared<WithProblem>(std::move(plan), problem, std::move(claim));
+  const Nodes nodes = plan->nodes();
+  return std::make_shared<RelabelledPlan>(std::move(plan), nodes, problem, std::move(claim));
 }
 
 PlanPtr reduce_scatter_by_alltoall(const Problem& problem, PlanPtr alltoall, Claim claim) {
+  claim.finish = alltoall->claim().finish;
   claim.construction = "as an all-to-all: " + alltoall->claim().construction;
-  return std::make_shared<ReduceScatterByAlltoall>(std::move(alltoall), problem, std::move(claim));
+  const Nodes nodes = alltoall->nodes();
+  return std::make_shared<ReduceScatterByAlltoall>(std::move(alltoall), nodes, problem, std::move(claim));
 }
 
 }  // namespace chasqui::plan

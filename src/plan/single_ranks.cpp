@@ -6,6 +6,7 @@
 #include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
 #include "plan/clusters/cluster_plans.hpp"
+#include "plan/relabelled_plan.hpp"
 #include "plan/reversed_plan.hpp"
 
 namespace chasqui::plan {
@@ -13,23 +14,6 @@ namespace {
 
 constexpr std::int64_t kMostTriedMessages = 20'000;  ///< some tenths of a second
 constexpr std::int64_t kMostTriedScanRanks = 1024;
-
-class OnSingleRanks final : public Plan {
- public:
-  OnSingleRanks(PlanPtr plan, const Nodes& nodes, Claim claim)
-      : Plan(Cluster{plan->machine(), nodes}, plan->problem(), std::move(claim)), plan_(std::move(plan)) {}
-
-  LocalForm local(Rank rank) const override { return plan_->local(rank); }
-  Schedule schedule() const override {
-    Schedule schedule = plan_->schedule();
-    schedule.nodes = nodes_;
-    schedule.bound = claim_.bound;
-    return schedule;
-  }
-
- private:
-  PlanPtr plan_;
-};
 
 /// Of two bounds the better one, of equal ones that of the plain machine, in its words.
 PlanPtr with_bound_of(PlanPtr plan, const Plan& other) {
@@ -74,7 +58,8 @@ PlanPtr listed(const LogP& machine, const Problem& problem) {
 }  // namespace
 
 PlanPtr on_single_ranks(PlanPtr plan, const Nodes& nodes, Claim claim) {
-  return std::make_shared<OnSingleRanks>(std::move(plan), nodes, std::move(claim));
+  const Problem problem = plan->problem();
+  return std::make_shared<RelabelledPlan>(std::move(plan), nodes, problem, std::move(claim));
 }
 
 PlanPtr or_listed(PlanPtr best) {
