@@ -60,9 +60,10 @@ int propose() {
 
 }  // namespace
 
-void open_private() {
+void open_private(void (*besides)()) {
   PMPI_Comm_rank(MPI_COMM_WORLD, &own_rank);
-  nodes = mpi::make_together(MPI_COMM_WORLD, [](mpi::Together& all) {
+  nodes = mpi::make_together(MPI_COMM_WORLD, [besides](mpi::Together& all) {
+    besides();
     if (PMPI_Comm_dup(MPI_COMM_WORLD, &own_world) != MPI_SUCCESS) throw Error("MPI_Comm_dup failed");
     PMPI_Comm_set_errhandler(own_world, MPI_ERRORS_RETURN);
     return mpi::nodes_of(MPI_COMM_WORLD, all, 0);
@@ -81,6 +82,7 @@ void close_private() {
 
 MPI_Comm private_world() { return own_world; }
 int private_rank() { return own_rank; }
+int private_size() { return static_cast<int>(nodes.size()); }
 
 std::optional<int> tag_beside(std::uint32_t number) {
   const auto tags = static_cast<std::uint32_t>(tags_of_set());

@@ -14,8 +14,8 @@
 
 namespace chasqui::preload {
 
-/// Collective over MPI_COMM_WORLD, in MPI_Init. Throws an Error on all ranks.
-void open_private();
+/// Collective over MPI_COMM_WORLD, in MPI_Init. besides: what each rank does beside it. Throws an Error on all ranks.
+void open_private(void (*besides)());
 /// Before PMPI_Finalize, when no channel is in use.
 void close_private();
 
@@ -23,6 +23,8 @@ void close_private();
 MPI_Comm private_world();
 /// This process in it.
 int private_rank();
+/// Processes in it.
+int private_size();
 /// A tag of this thread on it, for messages to itself.
 int private_self_tag();
 

@@ -21,7 +21,7 @@ void begin() {
   try {
     const bool agreed = read_settings();
     open_states();
-    if (agreed) open_private();
+    if (agreed) open_private(arrange_end);
     if (agreed) rehearse_world();
     active = agreed;
     int rank = 0;
@@ -49,6 +49,12 @@ void end() {
   } catch (const std::exception& error) {
     say(error.what());
   }
+}
+
+void end_too_late() {
+  if (!active.exchange(false)) return;
+  add_all_to_report();
+  if (private_rank() == 0) write_report(private_size());
 }
 
 void give_back() {

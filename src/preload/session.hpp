@@ -9,6 +9,10 @@ namespace chasqui::preload {
 void begin();
 /// It is about to end: what communicators have is given back, and the report is written.
 void end();
+/// Sees to it that MPI_Finalize calls end() when the program has made its last call. Throws where that fails.
+void arrange_end();
+/// The MPI library has ended, and end() was not called: the report is written.
+void end_too_late();
 /// A communicator may have ended: what it had is given back.
 void give_back();
 

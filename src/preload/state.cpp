@@ -296,20 +296,24 @@ void meet_at_the_end() {
   }
 }
 
+void add_all_to_report() {
+  const std::lock_guard lock(lists_mutex);
+  for (const auto* const list : {&ended(), &living()}) {
+    for (const CommState* const state : *list) add_to_report(*state);
+  }
+}
+
 void close_states() {
   free_ended();
+  add_all_to_report();
   std::vector<CommState*> left, requested;
   {
     const std::lock_guard lock(lists_mutex);
     left = living();
     requested = ended();
   }
-  for (CommState* state : requested) {  // requests of theirs were never freed
-    add_to_report(*state);
-    state->parts.clear();
-  }
-  for (CommState* state : left) {
-    add_to_report(*state);
+  for (CommState* const state : requested) state->parts.clear();  // requests of theirs were never freed
+  for (CommState* const state : left) {
     state->beside.reset();
     state->comm.reset();
     state->parts.clear();

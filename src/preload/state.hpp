@@ -65,6 +65,8 @@ void open_states();
 void meet_at_the_end();
 /// Gives back the private parts of all communicators. Before PMPI_Finalize.
 void close_states();
+/// Where it is too late for that. Local, without MPI.
+void add_all_to_report();
 
 /// The state of a valid communicator; nullptr when the MPI library refuses. Local.
 CommState* state_of(MPI_Comm comm);
