@@ -48,5 +48,24 @@
     (s, n, sd, st, r, m, rd, rt, comm))
 #define CHASQUI_WITH_COUNTS(X) CHASQUI_WITH_COUNTS_OF(X, int, int)
 #define CHASQUI_COLLECTIVES(X) X(Barrier, barrier, (MPI_Comm comm), (comm)) CHASQUI_WITH_COUNTS(X)
+/// The neighbourhood collectives. They are never served.
+#define CHASQUI_NEIGHBOURHOOD_COLLECTIVES(X)                                                                           \
+  X(Neighbor_allgather, neighbor_allgather,                                                                            \
+    (const void* s, int n, MPI_Datatype st, void* r, int m, MPI_Datatype rt, MPI_Comm comm),                           \
+    (s, n, st, r, m, rt, comm))                                                                                        \
+  X(Neighbor_allgatherv, neighbor_allgatherv,                                                                          \
+    (const void* s, int n, MPI_Datatype st, void* r, const int* c, const int* d, MPI_Datatype rt, MPI_Comm comm),      \
+    (s, n, st, r, c, d, rt, comm))                                                                                     \
+  X(Neighbor_alltoall, neighbor_alltoall,                                                                              \
+    (const void* s, int n, MPI_Datatype st, void* r, int m, MPI_Datatype rt, MPI_Comm comm),                           \
+    (s, n, st, r, m, rt, comm))                                                                                        \
+  X(Neighbor_alltoallv, neighbor_alltoallv,                                                                            \
+    (const void* s, const int* n, const int* sd, MPI_Datatype st, void* r, const int* m, const int* rd,                \
+     MPI_Datatype rt, MPI_Comm comm),                                                                                  \
+    (s, n, sd, st, r, m, rd, rt, comm))                                                                                \
+  X(Neighbor_alltoallw, neighbor_alltoallw,                                                                            \
+    (const void* s, const int* n, const MPI_Aint* sd, MPI_Datatype const* st, void* r, const int* m,                   \
+     const MPI_Aint* rd, MPI_Datatype const* rt, MPI_Comm comm),                                                       \
+    (s, n, sd, st, r, m, rd, rt, comm))
 /// What stands in parentheses.
 #define CHASQUI_OPEN(...) __VA_ARGS__

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // beside [what [number]]: communicators that see nothing but non-blocking collectives, prepared by the component beside them. No call may wait for
 // another rank in itself: the late rank here comes only after it has heard of the others that they have called.
-// what: all, many (number communicators), failing (no memory can be shared from now on), random (number rounds), freed (before they are waited for), threads (with MPI_THREAD_MULTIPLE).
+// what: all, many (number communicators), failing (no memory can be shared from now on), random (number rounds), topology (the same on communicators
+// that have one), freed (before they are waited for), threads (with MPI_THREAD_MULTIPLE).
 #include <mpi.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -40,10 +41,63 @@ class Chance {
   std::uint64_t state_;
 };
 
+/// Whom a rank of a communicator with a topology gives something, and from whom it takes.
+struct Neighbours {
+  std::vector<int> to, from;
+};
+/// A rank gives the next one, and rank 0 all others. No edge is there twice.
+Neighbours in_a_dist_graph(int here, int ranks) {
+  Neighbours found;
+  const auto gives = [&](int r, int other) { return r != other && (r == 0 || (r + 1) % ranks == other); };
+  for (int r = 0; r < ranks; ++r) {
+    if (gives(here, r)) found.to.push_back(r);
+    if (gives(r, here)) found.from.push_back(r);
+  }
+  return found;
+}
+Neighbours neighbours(MPI_Comm comm) {
+  int kind = MPI_UNDEFINED, here = 0, ranks = 1;
+  MPI_Topo_test(comm, &kind);
+  MPI_Comm_rank(comm, &here);
+  MPI_Comm_size(comm, &ranks);
+  if (kind == MPI_UNDEFINED) return {};
+  if (kind == MPI_DIST_GRAPH) return in_a_dist_graph(here, ranks);
+  std::vector<int> both{(here + ranks - 1) % ranks, (here + 1) % ranks};
+  if (kind == MPI_GRAPH && ranks == 2) both.pop_back();
+  return {both, both};
+}
+
+/// Those in place of `comm`, by turns: a ring, a graph, one whose ranks give more or fewer than they take.
+MPI_Comm with_topology(MPI_Comm comm, int which) {
+  int here = 0, ranks = 1;
+  MPI_Comm_rank(comm, &here);
+  MPI_Comm_size(comm, &ranks);
+  MPI_Comm made = MPI_COMM_NULL;
+  if (which % 3 == 0) {
+    const int around = 1;
+    MPI_Cart_create(comm, 1, &ranks, &around, 0, &made);
+  } else if (which % 3 == 1) {
+    std::vector<int> ends, edges;
+    for (int r = 0; r < ranks; ++r) {
+      edges.push_back((r + ranks - 1) % ranks);
+      if (ranks > 2) edges.push_back((r + 1) % ranks);
+      ends.push_back(static_cast<int>(edges.size()));
+    }
+    MPI_Graph_create(comm, ranks, ends.data(), edges.data(), 0, &made);
+  } else {
+    const Neighbours mine = in_a_dist_graph(here, ranks);
+    MPI_Dist_graph_create_adjacent(comm, static_cast<int>(mine.from.size()), mine.from.data(), MPI_UNWEIGHTED,
+                                   static_cast<int>(mine.to.size()), mine.to.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
+                                   &made);
+  }
+  MPI_Comm_free(&comm);
+  return made;
+}
+
 /// A non-blocking collective with its data, which says what it must bring.
 class Call {
  public:
-  static constexpr int kKinds = 9;
+  static constexpr int kKinds = 9, kKindsWithNeighbours = 14;
 
   Call(MPI_Comm comm, int number, int kind, int count) : what_(kind), count_(count) {
     int here = 0, ranks = 1;
@@ -125,6 +179,11 @@ class Call {
         counts.assign(counts.size(), -7);
         return;
       }
+      case 9:
+      case 10:
+      case 11:
+      case 12:
+      case 13: with_neighbours(comm, number, kind); return;
       default:  // so long that it is Open MPI's
         out_.assign(20'000, here == root ? number : -1);
         right_.assign(20'000, number);
@@ -136,6 +195,44 @@ class Call {
   MPI_Request request = MPI_REQUEST_NULL;
 
  private:
+  /// One number for each neighbour; the arrays live no longer than the call.
+  void with_neighbours(MPI_Comm comm, int number, int kind) {
+    int here = 0;
+    MPI_Comm_rank(comm, &here);
+    const Neighbours near = neighbours(comm);
+    const auto what = [&](int from, int to) { return number * 31 + from * 7 + (kind < 11 ? 0 : to); };
+    in_.clear();
+    for (const int to : near.to) in_.push_back(what(here, to));
+    if (kind < 11) in_ = {what(here, 0)};
+    for (const int from : near.from) right_.push_back(what(from, here));
+    out_.assign(near.from.size(), -1);
+    std::vector<int> given(near.to.size(), 1), taken(near.from.size(), 1), from_where, to_where;
+    std::vector<MPI_Aint> bytes_from, bytes_to;
+    std::vector<MPI_Datatype> types_given(given.size(), MPI_INT), types_taken(taken.size(), MPI_INT);
+    for (std::size_t i = 0; i < given.size(); ++i) from_where.push_back(static_cast<int>(i));
+    for (std::size_t i = 0; i < taken.size(); ++i) to_where.push_back(static_cast<int>(i));
+    for (const int each : from_where) bytes_from.push_back(each * MPI_Aint{sizeof(int)});
+    for (const int each : to_where) bytes_to.push_back(each * MPI_Aint{sizeof(int)});
+    switch (kind) {
+      case 9: MPI_Ineighbor_allgather(in_.data(), 1, MPI_INT, out_.data(), 1, MPI_INT, comm, &request); break;
+      case 10:
+        MPI_Ineighbor_allgatherv(in_.data(), 1, MPI_INT, out_.data(), taken.data(), to_where.data(), MPI_INT, comm,
+                                 &request);
+        break;
+      case 11: MPI_Ineighbor_alltoall(in_.data(), 1, MPI_INT, out_.data(), 1, MPI_INT, comm, &request); break;
+      case 12:
+        MPI_Ineighbor_alltoallv(in_.data(), given.data(), from_where.data(), MPI_INT, out_.data(), taken.data(),
+                                to_where.data(), MPI_INT, comm, &request);
+        break;
+      default:
+        MPI_Ineighbor_alltoallw(in_.data(), given.data(), bytes_from.data(), types_given.data(), out_.data(),
+                                taken.data(), bytes_to.data(), types_taken.data(), comm, &request);
+    }
+    for (auto* const each : {&given, &taken, &from_where, &to_where}) each->assign(each->size(), -7);
+    for (auto* const each : {&bytes_from, &bytes_to}) each->assign(each->size(), -7);
+    for (auto* const each : {&types_given, &types_taken}) each->assign(each->size(), MPI_DATATYPE_NULL);
+  }
+
   int what_, count_;
   std::vector<int> in_, out_, right_;
 };
@@ -143,7 +240,8 @@ class Call {
 using Calls = std::vector<std::unique_ptr<Call>>;
 
 void begin(Calls& calls, MPI_Comm comm, int from, int to, int count = 3) {
-  for (int i = from; i < to; ++i) calls.push_back(std::make_unique<Call>(comm, i, i % Call::kKinds, count));
+  const int kinds = neighbours(comm).from.empty() ? Call::kKinds : Call::kKindsWithNeighbours;
+  for (int i = from; i < to; ++i) calls.push_back(std::make_unique<Call>(comm, i, i % kinds, count));
 }
 /// In an order of this rank's own.
 void end(Calls& calls, std::uint64_t seed = 1) {
@@ -160,10 +258,15 @@ void end(Calls& calls, std::uint64_t seed = 1) {
   }
 }
 
+bool topologies = false;
+MPI_Comm formed(MPI_Comm comm) {
+  static int made = 0;
+  return topologies ? with_topology(comm, made++) : comm;
+}
 MPI_Comm copy_of(MPI_Comm comm = MPI_COMM_WORLD) {
   MPI_Comm copy = MPI_COMM_NULL;
   MPI_Comm_dup(comm, &copy);
-  return copy;
+  return comm == MPI_COMM_WORLD ? formed(copy) : copy;
 }
 
 // Messages on a communicator of their own: what is looked at sees collectives alone.
@@ -260,6 +363,8 @@ void after_own_turns(int rounds) {
     begin(calls, comm, 0, 4);
     int done = 0;
     for (int turns = own.below(60); turns > 0; --turns) MPI_Test(&never, &done, MPI_STATUS_IGNORE);
+    if (topologies)
+      begin(calls, comm, Call::kKinds - 2, Call::kKindsWithNeighbours);  // of ours, of Open MPI's, neighbours'
     begin(calls, comm, 4, 7);
     MPI_Comm copy = MPI_COMM_NULL;
     MPI_Request nothing = MPI_REQUEST_NULL;  // planned by Open MPI, whatever is served
@@ -300,6 +405,20 @@ void many(int number) {
   for (MPI_Comm& comm : comms) MPI_Comm_free(&comm);
 }
 
+/// Open MPI plans these, whatever is served.
+void planned_with_neighbours(MPI_Comm comm) {
+  int here = 0;
+  MPI_Comm_rank(comm, &here);
+  const Neighbours near = neighbours(comm);
+  std::vector<int> all(near.from.size(), -1);
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPIX_Neighbor_allgather_init(&here, 1, MPI_INT, all.data(), 1, MPI_INT, comm, MPI_INFO_NULL, &request);
+  MPI_Start(&request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  expect(all == near.from, "a planned one with neighbours");
+  MPI_Request_free(&request);
+}
+
 /// Several communicators, each rank with breaks of its own.
 void at_random(int rounds) {
   Chance chance(static_cast<unsigned>(rounds)), own(static_cast<unsigned>(rounds * 100 + rank));
@@ -309,7 +428,7 @@ void at_random(int rounds) {
   const auto fresh = [&] {
     MPI_Comm comm = MPI_COMM_NULL;
     MPI_Comm_split(MPI_COMM_WORLD, chance.below(3) == 0 ? rank % 2 : 0, chance.below(2) == 0 ? rank : -rank, &comm);
-    comms.push_back(comm);
+    comms.push_back(formed(comm));
     calls.emplace_back();
     made.push_back(0);
   };
@@ -326,6 +445,7 @@ void at_random(int rounds) {
       MPI_Comm_free(&copy);
     }
     if (what == 1) MPI_Barrier(comms[which]);
+    if (what > 56 && topologies) planned_with_neighbours(comms[which]);
     if (what == 2 || what == 3) {
       end(calls[which]);
       MPI_Comm_free(&comms[which]);
@@ -371,6 +491,7 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   MPI_Comm_dup(MPI_COMM_WORLD, &aside);
+  topologies = what == "topology";
   if (what == "failing" && rank == 0) {
     const rlimit nothing{0, 0};
     std::signal(SIGXFSZ, SIG_IGN);
@@ -378,7 +499,11 @@ int main(int argc, char** argv) {
   }
   if (what == "many") {
     many(number);
-  } else if (what == "random") {
+  } else if (what == "random" || topologies) {
+    if (topologies) {
+      for (int each = 0; each < 3; ++each) with_a_late_rank(48);
+      after_own_turns(number / 2);
+    }
     at_random(number);
   } else if (what == "freed") {
     freed_before_the_wait();

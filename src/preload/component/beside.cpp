@@ -176,11 +176,6 @@ class Beside final : public Preparation {
   std::deque<HeldBack> held_;
 };
 
-bool has_topology(MPI_Comm comm) {
-  int kind = MPI_UNDEFINED;
-  return PMPI_Topo_test(comm, &kind) != MPI_SUCCESS || kind != MPI_UNDEFINED;
-}
-
 /// Where it is known what to do with what was held back.
 void begin_what_may() {
   Everything& all = everything();
@@ -211,7 +206,7 @@ int end_what_went_below() {
 
 Standing stand(CommState& state, MPI_Comm comm) {
   if (state.beside == nullptr) {
-    if (state.calls <= settings().after || has_topology(comm)) return Standing::left;
+    if (state.calls <= settings().after) return Standing::left;
     look_for_foreigners(state, comm);
     if (state.never != Reason::none) return Standing::ready;
     const std::optional<int> tag = tag_beside(chasqui_component_number(comm));
@@ -259,17 +254,37 @@ using namespace chasqui::preload;
 
 namespace {
 
+/// How long the arrays are that say what this rank gives and what it takes.
+struct Lengths {
+  int give = 0, take = 0;
+};
+Lengths neighbours(MPI_Comm comm) {
+  int kind = MPI_UNDEFINED, rank = 0, given = 0, taken = 0, weighted = 0;
+  PMPI_Topo_test(comm, &kind);
+  if (kind == MPI_CART) {
+    PMPI_Cartdim_get(comm, &given);
+    taken = given *= 2;
+  } else if (kind == MPI_GRAPH) {
+    PMPI_Comm_rank(comm, &rank);
+    PMPI_Graph_neighbors_count(comm, rank, &given);
+    taken = given;
+  } else {
+    PMPI_Dist_graph_neighbors_count(comm, &taken, &given, &weighted);
+  }
+  return {given, taken};
+}
+
 /// An argument of a call that is held back. The program need not keep its arrays; they are copied where this rank's count.
 template <typename T>
 struct Kept {
-  Kept(T argument, bool, int) : value(argument) {}
+  Kept(T argument, int) : value(argument) {}
   T get() const { return value; }
   T value;
 };
 template <typename T>
 struct KeptArray {
-  KeptArray(const T* argument, bool counts, int ranks) : value(argument) {
-    if (counts && argument != nullptr) copy.assign(argument, argument + ranks);
+  KeptArray(const T* argument, int length) : value(argument) {
+    if (argument != nullptr) copy.assign(argument, argument + length);
   }
   const T* get() const { return copy.empty() ? value : copy.data(); }
   const T* value;
@@ -280,36 +295,44 @@ struct Kept<const int*> : KeptArray<int> {
   using KeptArray::KeptArray;
 };
 template <>
+struct Kept<const MPI_Aint*> : KeptArray<MPI_Aint> {
+  using KeptArray::KeptArray;
+};
+template <>
 struct Kept<MPI_Datatype const*> : KeptArray<MPI_Datatype> {
   using KeptArray::KeptArray;
 };
 
 /// Arrays of a sender in place do not count, and those of MPI_Gatherv and MPI_Scatterv at the root alone.
 template <typename... A>
-void hold_back(void* holder, void* module, void* call, void* request, Collective what,
-               int (*begin)(void* module, void** request, A...), std::type_identity_t<A>... arguments) {
-  using Arguments = std::tuple<A...>;
+Lengths lengths_of(Collective what, const std::tuple<A...>& given) {
   constexpr std::size_t kLast = sizeof...(A) - 1;
-  const Arguments given(arguments...);
-  const MPI_Comm comm = std::get<kLast>(given);
   int rank = 0, ranks = 1;
-  PMPI_Comm_rank(comm, &rank);
-  PMPI_Comm_size(comm, &ranks);
-  bool counts = true;
+  PMPI_Comm_rank(std::get<kLast>(given), &rank);
+  PMPI_Comm_size(std::get<kLast>(given), &ranks);
   if constexpr (kLast > 0) {
-    if constexpr (std::is_same_v<std::tuple_element_t<kLast - 1, Arguments>, int>) {
-      if (what == Collective::Gatherv || what == Collective::Scatterv) counts = rank == std::get<kLast - 1>(given);
+    if constexpr (std::is_same_v<std::tuple_element_t<kLast - 1, std::tuple<A...>>, int>) {
+      if ((what == Collective::Gatherv || what == Collective::Scatterv) && rank != std::get<kLast - 1>(given))
+        return {};
     }
   }
   bool in_place = false;
-  if constexpr (std::is_same_v<std::tuple_element_t<0, Arguments>, const void*>)
+  if constexpr (std::is_same_v<std::tuple_element_t<0, std::tuple<A...>>, const void*>)
     in_place = std::get<0>(given) == MPI_IN_PLACE;
+  return {in_place ? 0 : ranks, ranks};
+}
+
+template <typename... A>
+void hold_back(void* holder, void* module, void* call, void* request, const Lengths& lengths,
+               int (*begin)(void* module, void** request, A...), std::type_identity_t<A>... arguments) {
+  int length = lengths.give;
   const auto keep = [&]<typename T>(T argument) {
-    if constexpr (std::is_same_v<T, void*>) in_place = false;  // what follows says what is received
-    return Kept<T>(argument, counts && !in_place, ranks);
+    if constexpr (std::is_same_v<T, void*>) length = lengths.take;  // what follows says what is received
+    return Kept<T>(argument, length);
   };
   // In braces: one after the other, as they stand.
   const auto kept = std::make_shared<std::tuple<Kept<A>...>>(std::tuple<Kept<A>...>{keep(arguments)...});
+  const MPI_Comm comm = std::get<sizeof...(A) - 1>(std::tuple<A...>(arguments...));
   static_cast<Beside*>(holder)->hold_back(
       {call, request, comm, [begin, module, kept](void** inner) {
          return std::apply([&](const auto&... each) { return begin(module, inner, each.get()...); }, *kept);
@@ -318,11 +341,18 @@ void hold_back(void* holder, void* module, void* call, void* request, Collective
 
 }  // namespace
 
-#define CHASQUI_HOLD_BACK(Name, name, parameters, arguments)                                                        \
-  extern "C" int chasqui_begin_below_##Name(void* module, void** request, CHASQUI_OPEN parameters);                 \
-  extern "C" void chasqui_hold_back_##Name(void* holder, void* module, void* call, void* request,                   \
-                                           CHASQUI_OPEN parameters) {                                               \
-    hold_back(holder, module, call, request, Collective::Name, chasqui_begin_below_##Name, CHASQUI_OPEN arguments); \
+#define CHASQUI_HOLD_BACK_WITH(Name, lengths, parameters, arguments)                                       \
+  extern "C" int chasqui_begin_below_##Name(void* module, void** request, CHASQUI_OPEN parameters);        \
+  extern "C" void chasqui_hold_back_##Name(void* holder, void* module, void* call, void* request,          \
+                                           CHASQUI_OPEN parameters) {                                      \
+    hold_back(holder, module, call, request, lengths, chasqui_begin_below_##Name, CHASQUI_OPEN arguments); \
   }
+#define CHASQUI_HOLD_BACK(Name, name, parameters, arguments) \
+  CHASQUI_HOLD_BACK_WITH(Name, lengths_of(Collective::Name, std::tuple(CHASQUI_OPEN arguments)), parameters, arguments)
+#define CHASQUI_HOLD_NEIGHBOURS_BACK(Name, name, parameters, arguments) \
+  CHASQUI_HOLD_BACK_WITH(Name, neighbours(comm), parameters, arguments)
 CHASQUI_COLLECTIVES(CHASQUI_HOLD_BACK)
+CHASQUI_NEIGHBOURHOOD_COLLECTIVES(CHASQUI_HOLD_NEIGHBOURS_BACK)
+#undef CHASQUI_HOLD_NEIGHBOURS_BACK
 #undef CHASQUI_HOLD_BACK
+#undef CHASQUI_HOLD_BACK_WITH

@@ -9,8 +9,8 @@
 //    earlier collective, which MPI allows.
 // 3. All ranks get a private part or none (mpi::Together). Then what was held back begins in the order in which it was called, by
 //    ours or, where there is none, by Open MPI: in one order on all ranks, whoever held back and whoever did not. So all that is not
-//    blocking is held back together, what Open MPI calls for itself too (MPI_Comm_dup). Its neighbourhood collectives, which are not
-//    seen here, would come in between: communicators with a topology are not prepared in this way.
+//    blocking is held back together, because Open MPI counts it together: what it calls for itself (MPI_Comm_dup), and neighbourhood
+//    collectives, which are not served.
 // 4. A blocking collective, or the planning of a persistent one, waits for the end, and the communicator is prepared from it on: all
 //    ranks come to it after the same calls.
 // 5. Communicators have tags by the numbers that Open MPI gives them, and it gives the number of a freed one again. The second one

@@ -27,6 +27,8 @@
 
 // The three forms of a collective as members of Open MPI's structures.
 #define CHASQUI_FORMS(X, name) X(name) X(i##name) X(name##_init)
+/// Those in which Open MPI counts the calls on a communicator.
+#define CHASQUI_COUNTED_FORMS(X, name) X(i##name) X(name##_init)
 
 typedef struct {
   mca_coll_base_module_t super;
@@ -45,7 +47,9 @@ static void destruct(chasqui_module_t* module) {
 #define CHASQUI_LET_ONE_GO(name) \
   if (module->below.coll_##name##_module != NULL) OBJ_RELEASE(module->below.coll_##name##_module);
 #define CHASQUI_LET_GO(Name, name, parameters, arguments) CHASQUI_FORMS(CHASQUI_LET_ONE_GO, name)
+#define CHASQUI_LET_NEIGHBOURS_GO(Name, name, parameters, arguments) CHASQUI_COUNTED_FORMS(CHASQUI_LET_ONE_GO, name)
   CHASQUI_COLLECTIVES(CHASQUI_LET_GO)
+  CHASQUI_NEIGHBOURHOOD_COLLECTIVES(CHASQUI_LET_NEIGHBOURS_GO)
 }
 
 OBJ_CLASS_DECLARATION(chasqui_module_t);
@@ -256,15 +260,19 @@ static void wait_for_held_back(chasqui_module_t* module) {
   while (module->holder != NULL) opal_progress();
 }
 
+#define CHASQUI_LATER(Name, name, parameters, arguments)                                                         \
+  void chasqui_hold_back_##Name(void* holder, void* module, void* call, void* request, CHASQUI_OPEN parameters); \
+  int chasqui_begin_below_##Name(void* module, void** request, CHASQUI_OPEN parameters);                         \
+  int chasqui_begin_below_##Name(void* module, void** request, CHASQUI_OPEN parameters) {                        \
+    const mca_coll_base_comm_coll_t* const below = &((chasqui_module_t*)module)->below;                          \
+    return below->coll_i##name(CHASQUI_OPEN arguments, (ompi_request_t**)request, below->coll_i##name##_module); \
+  }
+CHASQUI_COLLECTIVES(CHASQUI_LATER)
+CHASQUI_NEIGHBOURHOOD_COLLECTIVES(CHASQUI_LATER)
+
 // What is not ours goes below, in the same form. What is held back, ours or not, is begun later.
 #define CHASQUI_LASTING(Name, name, parameters, arguments)                                                             \
   void* chasqui_plan_##Name(int form, CHASQUI_OPEN parameters);                                                        \
-  void chasqui_hold_back_##Name(void* holder, void* module, void* call, void* request, CHASQUI_OPEN parameters);       \
-  int chasqui_begin_below_##Name(void* module, void** request, CHASQUI_OPEN parameters);                               \
-  int chasqui_begin_below_##Name(void* module, void** request, CHASQUI_OPEN parameters) {                              \
-    const mca_coll_base_comm_coll_t* const below = &((chasqui_module_t*)module)->below;                                \
-    return below->coll_i##name(CHASQUI_OPEN arguments, (ompi_request_t**)request, below->coll_i##name##_module);       \
-  }                                                                                                                    \
   static int called_i##name(CHASQUI_OPEN parameters, ompi_request_t** request, mca_coll_base_module_t* module) {       \
     mca_coll_base_comm_coll_t* const below = &((chasqui_module_t*)module)->below;                                      \
     chasqui_module_t** const current = current_place();                                                                \
@@ -303,6 +311,26 @@ static void wait_for_held_back(chasqui_module_t* module) {
   }
 CHASQUI_COLLECTIVES(CHASQUI_LASTING)
 
+// Those between neighbours always go below, but in their place among the others.
+#define CHASQUI_NEIGHBOURS(Name, name, parameters, arguments)                                                          \
+  static int called_i##name(CHASQUI_OPEN parameters, ompi_request_t** request, mca_coll_base_module_t* module) {       \
+    chasqui_module_t* const own = (chasqui_module_t*)module;                                                           \
+    if (own->holder == NULL)                                                                                           \
+      return own->below.coll_i##name(CHASQUI_OPEN arguments, request, own->below.coll_i##name##_module);               \
+    const int code = hand_out(NULL, comm, false, true, request);                                                       \
+    if (code != OMPI_SUCCESS) return code;                                                                             \
+    OBJ_RETAIN(comm);                                                                                                  \
+    chasqui_hold_back_##Name(own->holder, module, NULL, *request, CHASQUI_OPEN arguments);                             \
+    return OMPI_SUCCESS;                                                                                               \
+  }                                                                                                                    \
+  static int called_##name##_init(CHASQUI_OPEN parameters, MPI_Info info, ompi_request_t** request,                    \
+                                  mca_coll_base_module_t* module) {                                                    \
+    chasqui_module_t* const own = (chasqui_module_t*)module;                                                           \
+    wait_for_held_back(own);                                                                                           \
+    return own->below.coll_##name##_init(CHASQUI_OPEN arguments, info, request, own->below.coll_##name##_init_module); \
+  }
+CHASQUI_NEIGHBOURHOOD_COLLECTIVES(CHASQUI_NEIGHBOURS)
+
 static bool is_han(const mca_coll_base_module_t* module) {
   return strcmp(module->super.obj_class->cls_name, "mca_coll_han_module_t") == 0;
 }
@@ -319,8 +347,16 @@ static int enable(mca_coll_base_module_t* module, struct ompi_communicator_t* co
 #define CHASQUI_HOLD(Name, name, parameters, arguments) CHASQUI_FORMS(CHASQUI_HOLD_ONE, name)
 #define CHASQUI_LOOK(Name, name, parameters, arguments) \
   own->steps_aside = own->steps_aside || is_han(own->below.coll_##name##_module);
+#define CHASQUI_HOLD_ONE_THAT_IS_THERE(name)                            \
+  if (comm->c_coll->coll_##name == NULL) own->super.coll_##name = NULL; \
+  else {                                                                \
+    CHASQUI_HOLD_ONE(name)                                              \
+  }
+#define CHASQUI_HOLD_NEIGHBOURS(Name, name, parameters, arguments) \
+  CHASQUI_COUNTED_FORMS(CHASQUI_HOLD_ONE_THAT_IS_THERE, name)
   CHASQUI_COLLECTIVES(CHASQUI_IS_THERE)
   CHASQUI_COLLECTIVES(CHASQUI_HOLD)
+  CHASQUI_NEIGHBOURHOOD_COLLECTIVES(CHASQUI_HOLD_NEIGHBOURS)
   CHASQUI_COLLECTIVES(CHASQUI_LOOK)
   return OMPI_SUCCESS;
 }
@@ -335,7 +371,9 @@ static mca_coll_base_module_t* query(struct ompi_communicator_t* comm, int* prio
   module->super.coll_module_enable = enable;
 #define CHASQUI_OFFER_ONE(name) module->super.coll_##name = called_##name;
 #define CHASQUI_OFFER(Name, name, parameters, arguments) CHASQUI_FORMS(CHASQUI_OFFER_ONE, name)
+#define CHASQUI_OFFER_NEIGHBOURS(Name, name, parameters, arguments) CHASQUI_COUNTED_FORMS(CHASQUI_OFFER_ONE, name)
   CHASQUI_COLLECTIVES(CHASQUI_OFFER)
+  CHASQUI_NEIGHBOURHOOD_COLLECTIVES(CHASQUI_OFFER_NEIGHBOURS)
   *priority = chosen_priority;
   return &module->super;
 }
