@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "chasqui/base/error.hpp"
+#include "simulate/limits.hpp"
 
 namespace chasqui::simulate {
 namespace {
@@ -50,7 +51,7 @@ class ClusterPlay {
       : s_(std::move(schedule)), latency_(latency), options_(options), ranks_(require_playable(s_)),
         nodes_(static_cast<std::size_t>(s_.nodes.count())), numbers_(s_), begins_(numbers_.count(), kNever),
         causes_(numbers_.count()) {
-    for (const Straggler& straggler : options.stragglers) require(straggler.rank, s_);
+    for (const Straggler& straggler : options.stragglers) validate(straggler, s_.machine.P);
     const auto by_rank = [](auto& list, auto rank_of) {
       std::sort(list.begin(), list.end());
       std::stable_sort(list.begin(), list.end(), [&](const auto& a, const auto& b) { return rank_of(a) < rank_of(b); });
@@ -67,6 +68,7 @@ class ClusterPlay {
     std::vector<std::size_t> concerned;
     while (!queue_.empty()) {
       const Time now = queue_.top().time;
+      require_in_time(now);
       concerned.clear();
       for (; !queue_.empty() && queue_.top().time == now; queue_.pop()) {
         const Wake& top = queue_.top();

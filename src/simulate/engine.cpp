@@ -6,13 +6,13 @@
 #include <utility>
 
 #include "chasqui/base/cache.hpp"
-#include "chasqui/base/error.hpp"
 #include "chasqui/simulate/simulate.hpp"
 #include "simulate/batch.hpp"
 #include "simulate/cluster.hpp"
 #include "simulate/critical_path.hpp"
 #include "simulate/event_queue.hpp"
 #include "simulate/large_pages.hpp"
+#include "simulate/limits.hpp"
 #include "simulate/program.hpp"
 
 namespace chasqui::simulate {
@@ -35,11 +35,7 @@ class Engine {
       for (std::int32_t r = 0; r < program_.ranks(); ++r) open(Rank{r});
       program_.forget_actions();
     }
-    for (const Straggler& straggler : options.stragglers) {
-      if (straggler.rank.index < 0 || straggler.rank.index >= program_.ranks()) {
-        throw Error("straggler {} does not exist: ranks are 0..{}", straggler.rank.index, program_.ranks() - 1);
-      }
-    }
+    for (const Straggler& straggler : options.stragglers) validate(straggler, program_.ranks());
   }
 
   Trace play() {
@@ -47,6 +43,7 @@ class Engine {
     while (!queue_.empty()) {
       EventQueue::Chunk* const events = queue_.take();
       const Time now = queue_.time();
+      require_in_time(now);
       batch_.gather(events);
       queue_.recycle(events);
       batch_.for_each_block([&](std::uint32_t first, std::uint32_t end) {
@@ -264,6 +261,7 @@ class Engine {
       if (next > now) {
         if (next == kNever) return;
         if (more_to_come(of_rank, rank)) return wake(rank, next);
+        require_in_time(next);
         now = next;  // nothing can interfere any more: the rank runs ahead
       }
       // If both may begin now, the one that was planned first does, and the other is looked at again.

@@ -297,6 +297,32 @@ void get_outside(World& w) {
   w.sync();
 }
 
+// 2^62 ints are 2^64 bytes.
+void put_far_outside(World& w) {
+  Array<int> a(w, 4);
+  if (w.rank() == 0) a.put(w.size() - 1, std::size_t{1} << 62, 1);
+  w.sync();
+  w.sync();
+}
+
+void get_far_outside(World& w) {
+  Array<int> a(w, 4);
+  const auto future = a.get(0, std::size_t{1} << 62);
+  w.sync();
+  w.sync();
+}
+
+void get_of_far_too_much(World& w) {
+  Array<int> a(w, 4);
+  const auto future = a.get(0, 0, std::size_t{1} << 62);
+  w.sync();
+}
+
+void message_of_far_too_much(World& w) {
+  Queue<int> queue(w);
+  queue.room(0, std::size_t{1} << 62);
+}
+
 void get_of_too_much(World& w) {
   Array<char> a(w, 1);
   const auto future = a.get(0, 0, std::size_t{1} << 32);
@@ -409,6 +435,10 @@ constexpr Misuse kMisuses[] = {
     {"root_out_of_range", Fault::bad_rank, "broadcasts from rank -1", 1, root_out_of_range},
     {"put_outside", Fault::bad_put, "which has 16 bytes", 1, put_outside},
     {"get_outside", Fault::bad_get, "gets bytes 8 to 20", 1, get_outside},
+    {"put_far_outside", Fault::bad_put, "which has 16 bytes", 1, put_far_outside},
+    {"get_far_outside", Fault::bad_get, "which has 16 bytes", 1, get_far_outside},
+    {"get_of_far_too_much", Fault::resources, "at most 4294967295", 1, get_of_far_too_much},
+    {"message_of_far_too_much", Fault::resources, "at most 4294967295", 1, message_of_far_too_much},
     {"get_of_too_much", Fault::resources, "at most 4294967295", 1, get_of_too_much},
     {"array_of_too_much", Fault::resources, "2305843009213693952 elements of 8 bytes", 1, array_of_too_much},
     {"array_of_less_than_nothing", Fault::resources, "too long for any memory", 1, array_of_less_than_nothing},

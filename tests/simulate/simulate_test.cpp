@@ -138,6 +138,19 @@ TEST(Simulate, StragglersHoldUpWhoWaitsForThem) {
   EXPECT_GT(simulate(plan->schedule(), exactly_L(machine), {.stragglers = {slow}}).finish, plan->claim().finish);
   const Straggler nobody{.rank = Rank{8}, .start = Time{0}, .o = Time{5}, .g = Time{4}};
   EXPECT_THROW(simulate(plan->schedule(), exactly_L(machine), {.stragglers = {nobody}}), Error);
+  const Straggler endless{.rank = Rank{0}, .start = Time{kMaxParameter + 1}, .o = Time{5}, .g = Time{4}};
+  EXPECT_THROW(simulate(plan->schedule(), exactly_L(machine), {.stragglers = {endless}}), Error);
+}
+
+TEST(Simulate, APlayThatLeavesTheRangeOfTimesIsRefused) {
+  const LogP machine{5000, Time{6}, Time{2}, Time{4}};
+  const Straggler slow{.rank = Rank{0}, .start = Time{0}, .o = Time{0}, .g = Time{kMaxParameter}};
+  EXPECT_THROW(simulate(plan::scatter(machine)->schedule(), exactly_L(machine), {.stragglers = {slow}}), Error);
+  Schedule chain;  // each tells the next one
+  chain.machine = {5000, Time{1}, Time{0}, Time{1}};
+  chain.problem = {.kind = Kind::broadcast};
+  for (std::int32_t r = 0; r + 1 < 5000; ++r) chain.sends.push_back(send_item(Time{r}, Rank{r}, Rank{r + 1}, 0));
+  EXPECT_THROW(simulate(chain, uniform(chain.machine, Time{kMaxParameter}, Time{kMaxParameter}, 1)), Error);
 }
 
 TEST(Simulate, TheCriticalPathOfABroadcastIsItsLongestBranch) {

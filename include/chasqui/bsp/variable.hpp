@@ -61,12 +61,12 @@ class Array {
   auto end() const { return local().end(); }      ///< of this processor's part
   /// Writes into the part of `to`, seen there after the next sync.
   void put(int to, std::size_t at, std::span<const T> values) {
-    core_->put(id_, to, at * sizeof(T), std::as_bytes(values));
+    core_->put(id_, to, detail::bytes_of(at, sizeof(T)), std::as_bytes(values));
   }
   void put(int to, std::size_t at, const T& value) { put(to, at, std::span<const T>(&value, 1)); }  ///< one value
   /// Asks for `count` elements of the part of `from`, as they are before the puts; there after the next sync, which takes a second exchange.
   Future<T> get(int from, std::size_t at, std::size_t count = 1) {
-    return {core_->get(id_, from, at * sizeof(T), count * sizeof(T)), count};
+    return {core_->get(id_, from, detail::bytes_of(at, sizeof(T)), detail::bytes_of(count, sizeof(T))), count};
   }
 
   /// Gives the memory back before the handle ends; uses after that are a named error, here and from afar.

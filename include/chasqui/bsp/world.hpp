@@ -173,7 +173,7 @@ class Queue {
   }
   /// Room for several values as one message; the caller fills it before it sends to `to` again.
   std::span<T> room(int to, std::size_t count) {
-    return {reinterpret_cast<T*>(core_->add_message(to, channel_, count * sizeof(T))), count};
+    return {reinterpret_cast<T*>(core_->add_message(to, channel_, detail::bytes_of(count, sizeof(T)))), count};
   }
   Messages<T> received() const { return {core_->inbox(), channel_}; }  ///< what arrived at the last sync
   auto begin() const { return received().begin(); }                    ///< of what arrived

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -87,9 +88,8 @@ class SimulateCommand final : public Command {
       const auto parts = split(text);
       if (parts.size() != 4) throw Error("--straggler {}: use RANK:START:O:G", text);
       const auto value = [&](std::size_t i) { return parse_integer(parts[i], "--straggler " + text); };
-      if (value(1) < 0 || value(2) < 0 || value(3) < 1) {
-        throw Error("--straggler {}: START and O must be at least 0, G at least 1", text);
-      }
+      if (value(0) < 0 || value(0) > std::numeric_limits<std::int32_t>::max())
+        throw Error("--straggler {}: there is no such rank", text);
       options.stragglers.push_back(
           {Rank{static_cast<std::int32_t>(value(0))}, Time{value(1)}, Time{value(2)}, Time{value(3)}});
     }
@@ -121,11 +121,15 @@ class SimulateCommand final : public Command {
   int run_once(const Schedule& schedule, Output& out) const {
     const Trace trace = simulate::simulate(schedule, policy(schedule.machine, seed_as_bits()), options());
     keep(trace, out);
-    if (trace.finish == kNever) {
-      throw Error("{}: the play got stuck, somebody sends what it never has: run chasqui verify on it", file_);
-    }
+    require_end(trace.finish);
     json_ ? print_json(trace, out) : print_text(trace, out);
     return 0;
+  }
+
+  void require_end(Time finish) const {
+    if (finish == kNever)
+      throw Error("{}: the play got stuck, somebody sends what it never has: run chasqui verify on it",
+                  place_of(file_));
   }
 
   void print_text(const Trace& trace, Output& out) const {
@@ -202,7 +206,9 @@ class SimulateCommand final : public Command {
   }
 
   int run_many(const Schedule& schedule, Output& out) const {
-    if (*runs_ < 1) throw Error("--runs {}: use at least 1", *runs_);
+    constexpr std::int64_t kMostRuns = 1'000'000'000;
+    if (*runs_ < 1 || *runs_ > kMostRuns) throw Error("--runs {}: use 1..{}", *runs_, kMostRuns);
+    if (trace_ || out_) throw Error("--runs keeps no play: leave --trace and --out away, or --runs");
     Progress bar("simulating");
     const Statistics statistics = monte_carlo(
         schedule, [&](std::uint64_t seed) { return policy(schedule.machine, seed); },
@@ -211,6 +217,7 @@ class SimulateCommand final : public Command {
          .threads = threads(),
          .progress = std::ref(bar)},
         options());
+    require_end(statistics.quantile(1));
     if (json_) {
       Json object;
       object["runs"] = *runs_;
@@ -226,6 +233,11 @@ class SimulateCommand final : public Command {
   }
 
   int run_adversary(const Schedule& schedule, Output& out) const {
+    if (!latency_.empty() || mode_ == "event" || runs_ || !stragglers_.empty()) {
+      throw Error(
+          "--adversary plays planned times with latencies of its own: leave --latency, --mode, --runs and "
+          "--straggler away");
+    }
     Progress bar("adversary");
     solve::AdversaryOptions how;
     how.low = least_latency(schedule.machine);
@@ -255,8 +267,8 @@ class SimulateCommand final : public Command {
 
   Time least_latency(const LogP& machine) const {
     const std::int64_t least = machine.o == Time{0} ? 1 : 0;
-    if (alpha_ < 0) return Time{low_.value_or(least)};
-    if (alpha_ > 1 || low_) throw Error("--alpha {}: use 0..1, and not together with --low", alpha_);
+    if (alpha_ == kNoAlpha) return Time{low_.value_or(least)};
+    if (alpha_ < 0 || alpha_ > 1 || low_) throw Error("--alpha {}: use 0..1, and not together with --low", alpha_);
     return Time{std::max(least, static_cast<std::int64_t>(std::ceil(alpha_ * static_cast<double>(machine.L.ticks))))};
   }
 
@@ -296,7 +308,8 @@ class SimulateCommand final : public Command {
   std::optional<std::int64_t> runs_;
   std::optional<std::int64_t> items_;
   std::optional<std::int64_t> low_;
-  double alpha_ = -1;
+  static constexpr double kNoAlpha = -std::numeric_limits<double>::max();
+  double alpha_ = kNoAlpha;
   std::vector<std::string> stragglers_;
   std::optional<std::string> trace_;
   std::optional<std::string> out_;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <span>
@@ -16,6 +17,12 @@
 #include "chasqui/model/problem.hpp"
 
 namespace chasqui::bsp::detail {
+
+/// The bytes of so many elements, or 2^63 - 1, which no variable and no message has.
+constexpr std::size_t bytes_of(std::size_t count, std::size_t each) {
+  constexpr auto kMost = static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max());
+  return count > kMost / each ? kMost : count * each;
+}
 
 /// What a get brought.
 struct Fetched {
