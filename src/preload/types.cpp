@@ -228,10 +228,12 @@ bool defined(MPI_Op op, const TypeFacts& facts) {
   return domain == -1 || (domain & facts.kind) != 0;
 }
 
-bool order_matters(MPI_Op op, const TypeFacts& facts) {
+bool order_matters(MPI_Op op, const TypeFacts& facts, int ranks) {
 #ifdef OPEN_MPI
   if (op == MPI_SUM && facts.size <= 2 && facts.kind == kInteger) return true;
 #endif
+  const int one_operation = op == MPI_SUM ? kFloating | kComplex : op == MPI_PROD ? kFloating : 0;
+  if (ranks == 2 && (facts.kind & one_operation) != 0) return false;
   return domain_of(op) == -1 || (facts.kind & (kInteger | kLogical | kByte)) == 0;
 }
 

@@ -48,10 +48,11 @@ struct TypePacker {
 /// Is `op` a user's, or one that MPI defines on the predefined type?
 bool defined(MPI_Op op, const TypeFacts& facts);
 
-/// May the order of folding change the bits? Not with MPI's own operations on whole numbers, logical values and bytes. Of
-/// floating-point numbers even the larger of two depends on it: +0 and -0, and values that are no numbers. Sums of 8 and 16 bits that overflow saturate in
+/// May the order of folding so many ranks' elements change the bits? Not with MPI's own operations on whole numbers, logical values and bytes. Of
+/// floating-point numbers even the larger of two depends on it: +0 and -0, and values that are no numbers. The sum or product of two is one
+/// in either order, but for which of two values that are no numbers it is. Sums of 8 and 16 bits that overflow saturate in
 /// Open MPI 4.1 where it adds many at a time, and wrap where it adds one.
-bool order_matters(MPI_Op op, const TypeFacts& facts);
+bool order_matters(MPI_Op op, const TypeFacts& facts, int ranks);
 
 /// An operation on packed elements. Must stay in place while its operator is used.
 struct TypeFold {

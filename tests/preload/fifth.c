@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Preloaded after the library under test: an MPI in simulated time. An all-reduce of one int takes FIFTH_NATIVE milliseconds from when the last
+// Preloaded after the library under test: an MPI in simulated time. An all-reduce of one int or float takes FIFTH_NATIVE milliseconds from when the last
 // rank has come, and FIFTH_NATIVE_ODD on the odd ranks; a message that Chasqui sends between nodes FIFTH_SEND and FIFTH_SEND_ODD. The clock
 // goes on by so much while next to nothing happens, so a busy machine changes nothing.
 #define _GNU_SOURCE
@@ -31,7 +31,7 @@ static void pass(const char* name, const char* odd_name) {
 int PMPI_Allreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
   static int (*next)(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm);
   if (next == NULL) *(void**)&next = dlsym(RTLD_NEXT, "PMPI_Allreduce");
-  if (count == 1 && type == MPI_INT) {
+  if (count == 1 && (type == MPI_INT || type == MPI_FLOAT)) {
     next(MPI_IN_PLACE, &simulated, 1, MPI_LONG_LONG, MPI_MAX, comm);
     pass("FIFTH_NATIVE", "FIFTH_NATIVE_ODD");
   }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <random>
 #include <vector>
@@ -19,6 +20,9 @@ struct SideModel {
   double leaves = 0;       ///< ranks leave up to so much later than the first
   double slow_factor = 1;  ///< of the cost, on the last `slow_ranks`
   int slow_ranks = 0;
+  double hop = 0;       ///< along a chain of ranks, none of which waits for a later one: calls overlap; 0: none
+  int first_calls = 0;  ///< so many touch memory or make connections for the first time …
+  double first = 0;     ///< … and take so much longer
 };
 
 struct RaceModel {
@@ -70,6 +74,7 @@ inline Played play(const World& world, Policy policy, int calls, std::uint64_t s
       expect(race, world.expected);
     }
   }
+  std::vector<std::array<int, 2>> made(kinds);  // by Side
   std::vector<std::vector<std::vector<double>>> rings(kinds);
   for (std::size_t k = 0; k < kinds; ++k)
     rings[k].assign(static_cast<std::size_t>(world.races[k].window), std::vector<double>(ranks, 0));
@@ -117,6 +122,7 @@ inline Played play(const World& world, Policy policy, int calls, std::uint64_t s
     }
     played.ours += by == Side::ours ? 1 : 0;
     const SideModel& side = model.side[static_cast<int>(call >= world.turns_at ? other(by) : by)];
+    const double first = made[kind][static_cast<std::size_t>(by)]++ < side.first_calls ? side.first : 0;
     const double last = *std::max_element(now.begin(), now.end());
     auto& ring = rings[kind][static_cast<std::size_t>(call) / kinds % rings[kind].size()];
     const double room = *std::max_element(ring.begin(), ring.end());
@@ -125,11 +131,12 @@ inline Played play(const World& world, Policy policy, int calls, std::uint64_t s
       const double begin = now[r];
       double cost = side.cost * (1 + side.spread * (2 * draws[4 * r + 1] - 1));
       if (r + static_cast<std::size_t>(side.slow_ranks) >= ranks) cost *= side.slow_factor;
-      cost += side.leaves * draws[4 * r + 2];
+      cost += first + side.leaves * draws[4 * r + 2];
       if (draws[4 * r + 3] < world.interrupted) cost += world.interruption;
-      now[r] = model.meets ? last + cost
-               : r == 0    ? std::max(begin, room) + 0.3 * cost
-                           : std::max(begin, root + 0.3 * cost) + 0.7 * cost;
+      now[r] = side.hop > 0  ? std::max(begin, r == 0 ? room : now[r - 1]) + side.hop + cost - side.cost
+               : model.meets ? last + cost
+               : r == 0      ? std::max(begin, room) + 0.3 * cost
+                             : std::max(begin, root + 0.3 * cost) + 0.7 * cost;
       ring[r] = now[r];
       ++(by == Side::ours ? races[r][kind].ours_calls : races[r][kind].native_calls);
       if (!comparing) continue;

@@ -58,7 +58,7 @@ CallFacts look_at(const Reduction& reduction, const CommState& state) {
   facts.op = reduction.op;
   facts.plain =
       reduction.op == MPI_SUM || reduction.op == MPI_MAX || reduction.op == MPI_MIN || reduction.op == MPI_PROD;
-  facts.rounds = order_matters(reduction.op, type);
+  facts.rounds = order_matters(reduction.op, type, state.size);
   facts.in = reduction.input();
   if (facts.bytes == 0) {
     facts.reason = Reason::empty;
@@ -111,7 +111,7 @@ void run_reproducibly(ServedCall& served, const Reduction& reduction) {
 }
 
 /// If its operator needs nothing of this call's.
-void remember_fold(const RepeatedCall& like, const Reduction& reduction) {
+void remember_fold(const RepeatedCall& like, const Reduction& reduction, int ranks) {
   if (like.count == 0) return remember_empty(like);
   TypeFold fold{reduction.op, {reduction.type, facts_of(reduction.type)}};
   const TypeFacts& type = fold.packer.facts;
@@ -121,7 +121,7 @@ void remember_fold(const RepeatedCall& like, const Reduction& reduction) {
   shape.count = reduction.count;
   shape.element = type.size;
   shape.op = fold.operator_of();
-  if (shape.op.context != &fold.dense) remember(like, shape, order_matters(reduction.op, type));
+  if (shape.op.context != &fold.dense) remember(like, shape, order_matters(reduction.op, type, ranks));
 }
 
 int serve_fold(Collective what, const Reduction& reduction, MPI_Comm comm, FunctionRef<int()> native) {
@@ -130,7 +130,7 @@ int serve_fold(Collective what, const Reduction& reduction, MPI_Comm comm, Funct
                           [&](ServedCall& served) { run_reduction(served, reduction); },
                           [&](ServedCall& served) { run_reproducibly(served, reduction); }});
   if (code == MPI_SUCCESS && may_repeat(comm))
-    remember_fold({what, comm, reduction.count, reduction.type, reduction.op}, reduction);
+    remember_fold({what, comm, reduction.count, reduction.type, reduction.op}, reduction, state_of(comm)->size);
   return code;
 }
 
@@ -236,7 +236,7 @@ int serve_blocks(const Reduction& block, MPI_Comm comm, FunctionRef<int()> nativ
       like.what, blocks_of(block.send, block.receive, block.count, block.type, block.op, comm),
       [&](const CommState& state) { return std::vector<int>(static_cast<std::size_t>(state.size), block.count); }, comm,
       native);
-  if (code == MPI_SUCCESS && may_repeat(comm)) remember_fold(like, block);
+  if (code == MPI_SUCCESS && may_repeat(comm)) remember_fold(like, block, state_of(comm)->size);
   return code;
 }
 
@@ -266,7 +266,7 @@ int serve_shares(const void* send, void* receive, const int* counts, MPI_Datatyp
   if (whole.count == 0) return remember_empty(without_data(like)), code;
   const TypeFacts facts = facts_of(type);
   if (facts.dense && whole.count > 0 && defined(op, facts))
-    remember_left(like, whole.count, facts.size, order_matters(op, facts));
+    remember_left(like, whole.count, facts.size, order_matters(op, facts, state_of(comm)->size));
   return code;
 }
 

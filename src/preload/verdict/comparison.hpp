@@ -31,6 +31,9 @@ constexpr Side other(Side side) { return side == Side::native ? Side::ours : Sid
 /// The logarithm of 1.25: by so much long calls of ours must be faster where the MPI library's were timed under worse conditions than alone.
 inline const double kQuarter = std::log(1.25);
 
+/// Of the verdict that there is. Where there is none a pair can be enough for one; it overturns none, and confirms a firm one.
+enum class Standing : std::uint8_t { none, doubtful, firm };
+
 /// Calls in a block of the pair (0: no pair), in one of the first quadruple, and how many quadruples, each twice as long.
 struct BlockPlan {
   int pair = 2, first = 3, quadruples = 3;
@@ -49,10 +52,9 @@ struct Compared {
 
 class Comparison {
  public:
-  /// incumbent: who serves until now, and begins. settled: by a verdict, which one pair can confirm but not overturn.
-  /// meets: does no rank leave the call before all have come?
-  Comparison(BlockPlan plan, Side incumbent, bool settled, bool meets)
-      : plan_(plan), incumbent_(incumbent), settled_(settled), meets_(meets) {
+  /// incumbent: who serves until now, and begins. meets: does no rank leave the call before all have come?
+  Comparison(BlockPlan plan, Side incumbent, Standing standing, bool meets)
+      : plan_(plan), incumbent_(incumbent), standing_(standing), meets_(meets) {
     // Later no rank is without memory for what all have agreed on.
     durations_.reserve(
         static_cast<std::size_t>(4 * std::max(plan.pair, plan.first << std::max(0, plan.quadruples - 1))));
@@ -114,8 +116,8 @@ class Comparison {
     look_at_gap(most);
     if (stage_ == 0) {
       const bool clear = std::min(std::abs(x), std::abs(by_duration)) > kClear && (x > 0) == (by_duration > 0);
-      const bool confirmed = settled_ && std::min(x, by_duration) > std::max(kConfirms, limit());
-      if ((clear && !(settled_ && x < 0)) || confirmed || plan_.quadruples == 0) return end(x, x);
+      const bool confirmed = standing_ == Standing::firm && std::min(x, by_duration) > std::max(kConfirms, limit());
+      if ((clear && (standing_ == Standing::none || x > 0)) || confirmed || plan_.quadruples == 0) return end(x, x);
       return open(1), false;
     }
     double noise = (std::abs(std::log(std::max(1.0, most[5]) / std::max(1.0, most[8]))) +
@@ -147,7 +149,7 @@ class Comparison {
   const Compared& result() const { return result_; }
 
   static constexpr double kClear = 0.916;     ///< log 2.5: a pair of which one is so much faster is enough
-  static constexpr double kConfirms = 0.223;  ///< log 1.25: and so much, for the verdict that there was
+  static constexpr double kConfirms = 0.223;  ///< log 1.25: and so much, for a firm verdict
   static constexpr double kFloor = 0.03;      ///< blocks never tell more exactly than that
   static constexpr double kRough = 0.15;      ///< but where they disagree more, one was interrupted
   static constexpr double kSure = 2.5;        ///< standard errors
@@ -226,7 +228,8 @@ class Comparison {
 
   BlockPlan plan_;
   Side incumbent_;
-  bool settled_, meets_;
+  Standing standing_;
+  bool meets_;
   int stage_ = 0, length_ = 1;       ///< 0: the pair
   int made_ = 0;                     ///< calls of this stage
   double last_ = 0;                  ///< when the last call began

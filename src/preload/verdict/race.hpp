@@ -28,7 +28,8 @@ struct Race {
   Verdict verdict = Verdict::open;         ///< open: never compared
   bool asked = false;                      ///< the profile was asked
   bool crowded = false;                    ///< more ranks than cores, as all ranks know alike
-  bool rehearsed = false;                  ///< the verdict is that of MPI_Init, where nothing was the program's
+  bool rehearsed = false;                  ///< the verdict is that of MPI_Init, where nothing was the program's …
+  bool doubtful = false;                   ///< … and one that the first calls of a side must not confirm
   bool for_good = false;                   ///< the verdict stays: the bits of a result depend on it
   std::unique_ptr<Comparison> comparison;  ///< under way
   std::uint64_t settled = 0;               ///< calls since the verdict
@@ -66,12 +67,18 @@ struct Expected {
   double period = 0;  ///< nanoseconds from call to call by the faster one; 0: nothing was found
 };
 
-/// Before the first call. The program's own calls are compared when a pair of each side is a hundredth of those before.
+inline constexpr double kLongCall = 4e4;      ///< nanoseconds of a call of which few are made
+inline constexpr std::uint64_t kEarlier = 4;  ///< times: so much is a doubtful verdict looked at
+
+/// Before the first call. The program's own calls are compared when a pair of each side is a hundredth of those before. Sooner where MPI_Init saw
+/// little between the two and chose the MPI library: then trying ours costs next to nothing, and a program may well see more.
 inline void expect(Race& race, const Expected& found) {
   if (found.period == 0) return;
   race.verdict = found.factor > 0 ? Verdict::ours : Verdict::native;
   race.rehearsed = true;
+  race.doubtful = std::abs(found.factor) < Comparison::kConfirms;
   race.again = pause_after(2 * std::expm1(std::abs(found.factor)), found.period);
+  if (race.doubtful && race.verdict == Verdict::native && found.period < kLongCall) race.again /= kEarlier;
 }
 
 /// Whose turn it is in a race that is not being compared, and must not be now.
@@ -84,11 +91,14 @@ inline bool compares(Race& race, std::uint32_t trials, bool meets, double margin
   const bool known = race.verdict != Verdict::open;
   if (known && race.again == 0) race.again = static_cast<std::uint64_t>(trials / kShare);  // the profile's word
   if (known && ++race.settled <= race.again) return false;
-  const bool settled = race.rehearsed || race.comparisons > 0;
+  const Standing standing = race.comparisons > 0 ? Standing::firm
+                            : !race.rehearsed    ? Standing::none
+                            : race.doubtful      ? Standing::doubtful
+                                                 : Standing::firm;
   // A rank that has no core for a moment makes a call take many times as long: where that happens all the time two calls are no verdict.
-  const int pair = race.crowded && !settled ? 0 : BlockPlan{}.pair;
+  const int pair = race.crowded && standing == Standing::none ? 0 : BlockPlan{}.pair;
   const BlockPlan plan{.pair = pair, .first = static_cast<int>(std::clamp(trials, 2u, 1000u)), .margin = margin};
-  race.comparison = std::make_unique<Comparison>(plan, settled_side(race), settled, meets);
+  race.comparison = std::make_unique<Comparison>(plan, settled_side(race), standing, meets);
   return true;
 }
 

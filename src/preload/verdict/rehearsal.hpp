@@ -20,8 +20,6 @@ void rehearse_world();
 // One rank that is interrupted for milliseconds makes all calls in them look slow, of whichever side. A verdict against us leaves every call
 // of a size to the MPI library, for hundreds of calls, and mostly ours are the faster ones: it takes more than a verdict for us.
 
-inline constexpr double kLongCall = 4e4;  ///< nanoseconds of a call of which few are made
-
 /// Nanoseconds of a single call of each: is the difference so large, and are they so long, that no blocks are needed?
 inline bool obvious(double native, double ours) {
   constexpr double kTwice = 0.7;  // log 2
