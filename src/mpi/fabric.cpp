@@ -99,6 +99,11 @@ std::vector<int> nodes_of(MPI_Comm comm, Together& all, int pretended) {
 }
 
 run::Fabric make_fabric(Together& all, Channel channel, std::vector<int> nodes, const Options& options) {
+  return std::move(make_fabrics(all, std::move(channel), std::move(nodes), options, {}).front());
+}
+
+std::vector<run::Fabric> make_fabrics(Together& all, Channel channel, std::vector<int> nodes, const Options& options,
+                                      const run::Boards& boards) {
   run::Fabric fabric;
   fabric.rank = all.rank();
   fabric.size = all.size();
@@ -114,12 +119,18 @@ run::Fabric make_fabric(Together& all, Channel channel, std::vector<int> nodes, 
     if (options.around) fabric.messages = options.around(std::move(fabric.messages));
   }
   NodeRanks node(all, nodes);
-  run::put_on_nodes(fabric, node, std::move(nodes),
-                    {run::cores_of(node), options.slots, options.cross_memory, options.stage_ring});
+  const auto further =
+      run::put_on_nodes(fabric, node, std::move(nodes),
+                        {run::cores_of(node), options.slots, options.cross_memory, options.stage_ring, boards});
   if (!options.blocking_waits && fabric.board != nullptr) {
     fabric.idle = [progress = LivelyProgress(channel.comm)]() mutable { progress.run(); };
   }
-  return fabric;
+  std::vector<run::Fabric> all_of_them{std::move(fabric)};
+  for (const auto& board : further) {
+    all_of_them.push_back(all_of_them.front());
+    all_of_them.back().board = board;
+  }
+  return all_of_them;
 }
 
 }  // namespace chasqui::mpi

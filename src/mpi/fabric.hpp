@@ -10,6 +10,7 @@
 
 #include "chasqui/mpi/comm.hpp"
 #include "mpi/together.hpp"
+#include "run/board/node_memory.hpp"
 #include "run/comm/fabric.hpp"
 
 namespace chasqui::mpi {
@@ -42,5 +43,8 @@ std::vector<int> nodes_of(MPI_Comm comm, Together& all, int pretended);
 /// node's memory cannot be shared there is no board on any rank, and every rank counts as a node. Patience, the library's
 /// own collectives and splitting are left to the caller.
 run::Fabric make_fabric(Together& all, Channel channel, std::vector<int> nodes, const Options& options);
+/// Several that differ in their boards alone; one where there are none. REQUIRES a channel without messages.
+std::vector<run::Fabric> make_fabrics(Together& all, Channel channel, std::vector<int> nodes, const Options& options,
+                                      const run::Boards& boards);
 
 }  // namespace chasqui::mpi

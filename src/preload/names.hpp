@@ -58,6 +58,7 @@ inline std::string_view to_string(Collective what) { return kNames[static_cast<i
   X(unverified, "non-blocking: not verified")                                                                  \
   X(unprepared, "non-blocking on a communicator that was not prepared yet (CHASQUI_AFTER)")                    \
   X(threads, "non-blocking with MPI_THREAD_MULTIPLE: any thread may go on with it")                            \
+  X(many_requests, "more live persistent requests than there are private buffers for")                         \
   X(many_turns, "non-blocking and so long that it takes many turns")                                           \
   X(slower, "the MPI library's own is faster")                                                                 \
   X(comparing, "being compared with the MPI library's own")                                                    \

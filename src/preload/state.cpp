@@ -20,6 +20,7 @@
 #include "preload/report.hpp"
 #include "preload/serve.hpp"
 #include "preload/start/settings.hpp"
+#include "run/board/board.hpp"
 #include "run/comm/node_fabric.hpp"
 
 namespace chasqui::preload {
@@ -37,8 +38,7 @@ struct LastState {
   CommState* state = nullptr;
   std::uint64_t generation = 0;  ///< 0: nothing yet
 };
-constexpr std::size_t kParts = 64;  ///< of a communicator that are kept: they are agreed on as bits of a number
-std::mutex lists_mutex;             ///< of the two lists
+std::mutex lists_mutex;  ///< of the two lists
 std::vector<CommState*>& living() {
   static auto* const list = new std::vector<CommState*>;
   return *list;
@@ -135,40 +135,85 @@ bool on_one_node(const std::vector<int>& nodes) {
   return std::all_of(nodes.begin(), nodes.end(), [](int node) { return node == 0; });
 }
 
-/// Nothing where its ranks cannot be served. On one node all goes over the board: without one the MPI library is no slower.
-std::unique_ptr<run::Comm> make_private(mpi::Together& all, const std::vector<int>& world) {
+/// Nothing where its ranks cannot be served. On one node all goes over the board: without one the MPI library is no slower. Between nodes there
+/// is one, for all calls.
+std::vector<std::unique_ptr<run::Comm>> make_privates(mpi::Together& all, const std::vector<int>& world,
+                                                      const run::Boards& boards) {
   mpi::Options options;
   options.profile = settings().profile;
+  options.cross_memory = boards.calls == run::Boards::all;
   std::vector<int> nodes = nodes_of(world);
   const bool alone = on_one_node(nodes);
   auto channel = alone ? mpi::Channel{private_world(), world, -1, {}} : agree_on_channel(all, world);
-  if (!channel) return nullptr;
-  run::Fabric fabric = mpi::make_fabric(all, *std::move(channel), std::move(nodes), options);
-  if (fabric.board == nullptr && fabric.messages == nullptr) return nullptr;
-  fabric.idle = [idle = std::move(fabric.idle), wait = LongWait(all.rank(), all.size())]() mutable {
-    if (idle) idle();
-    if (while_waiting != nullptr) while_waiting();
-    wait.look();
-  };
-  if (!alone) {  // on one node each call is compared as it is made
-    fabric.patience = {settings().stall, 0};
-    fabric.answer_others = [](const run::Comm& waiting) { answer_in_all(&waiting); };
+  std::vector<std::unique_ptr<run::Comm>> made;
+  if (!channel) return made;
+  auto fabrics = mpi::make_fabrics(all, *std::move(channel), std::move(nodes), options, alone ? boards : run::Boards{});
+  if (fabrics.front().board == nullptr && fabrics.front().messages == nullptr) return made;
+  for (run::Fabric& fabric : fabrics) {
+    fabric.idle = [idle = std::move(fabric.idle), wait = LongWait(all.rank(), all.size())]() mutable {
+      if (idle) idle();
+      if (while_waiting != nullptr) while_waiting();
+      wait.look();
+    };
+    if (!alone) {  // on one node each call is compared as it is made
+      fabric.patience = {settings().stall, 0};
+      fabric.answer_others = [](const run::Comm& waiting) { answer_in_all(&waiting); };
+    }
+    made.push_back(run::make_comm(std::move(fabric)));
   }
-  return run::make_comm(std::move(fabric));
+  return made;
+}
+std::unique_ptr<run::Comm> make_private(mpi::Together& all, const std::vector<int>& world) {
+  auto made = make_privates(all, world, {});
+  return made.empty() ? nullptr : std::move(made.front());
 }
 
-/// Nothing where some rank is not `willing`, which all know afterwards, or where it cannot be made.
-std::unique_ptr<run::Comm> make_part(const CommState& state, MPI_Comm comm, bool& willing) {
+/// None where some rank is not `willing`, which all know afterwards, or where they cannot be made.
+std::vector<std::unique_ptr<run::Comm>> make_parts(const CommState& state, MPI_Comm comm, bool& willing,
+                                                   const run::Boards& boards) {
   try {
     return mpi::make_together(comm, [&](mpi::Together& all) {
       willing = all.most(willing ? 0 : 1) == 0;
-      return willing ? make_private(all, world_ranks(comm, state.size)) : nullptr;
+      return willing ? make_privates(all, world_ranks(comm, state.size), boards)
+                     : std::vector<std::unique_ptr<run::Comm>>{};
     });
   } catch (const std::exception& error) {  // on all ranks
     willing = true;
     if (settings().log) say(error.what());
-    return nullptr;
+    return {};
   }
+}
+
+/// The first place of a part for such calls that no rank uses any more. Collective over `comm`.
+std::optional<std::size_t> unused_part(const CommState& state, MPI_Comm comm, run::Boards::For calls) {
+  constexpr std::size_t kBits = 64;
+  const auto& parts = state.parts;
+  std::vector<std::uint64_t> unused((parts.size() + kBits - 1) / kBits, 0);
+  bool some = false;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (parts[i].calls > calls || parts[i].fresh) continue;
+    some = true;
+    unused[i / kBits] |= std::uint64_t{parts[i].comm != nullptr} << i % kBits;
+  }
+  if (!some) return std::nullopt;
+  if (PMPI_Allreduce(MPI_IN_PLACE, unused.data(), static_cast<int>(unused.size()), MPI_UINT64_T, MPI_BAND, comm) !=
+      MPI_SUCCESS)
+    throw Error("MPI_Allreduce failed, by which ranks agree on what a persistent request may use");
+  for (std::size_t i = 0; i < unused.size(); ++i) {
+    if (unused[i] != 0) return i * kBits + static_cast<std::size_t>(std::countr_zero(unused[i]));
+  }
+  return std::nullopt;
+}
+
+std::size_t board_bytes(const run::Comm& comm) {
+  const auto& board = run::fabric_of(comm).board;
+  return board != nullptr ? board->shape().bytes() : 0;
+}
+
+std::size_t held_by_parts = 0;  ///< bytes of the boards of all that are in `parts`, or come from there
+void drop_parts(CommState& state) {
+  held_by_parts -= std::exchange(state.part_bytes, 0);
+  state.parts.clear();
 }
 
 }  // namespace
@@ -220,29 +265,39 @@ bool prepare(CommState& state, MPI_Comm comm, bool willing) {
   }
   look_for_foreigners(state, comm);
   if (state.never != Reason::none) return state.prepared = true;
-  state.comm = make_part(state, comm, willing);
+  if (auto made = make_parts(state, comm, willing, {}); !made.empty()) state.comm = std::move(made.front());
   if (willing && state.comm == nullptr) state.never = Reason::no_room;
   return state.prepared = willing;
 }
 
-PrivatePart take_private_part(CommState& state, MPI_Comm comm) {
-  std::uint64_t unused = 0;
-  for (std::size_t i = 0; i < state.parts.size(); ++i) unused |= std::uint64_t{state.parts[i] != nullptr} << i;
-  if (!state.parts.empty() && PMPI_Allreduce(MPI_IN_PLACE, &unused, 1, MPI_UINT64_T, MPI_BAND, comm) != MPI_SUCCESS)
-    throw Error("MPI_Allreduce failed, by which ranks agree on what a persistent request may use");
-  if (unused != 0) {
-    const auto place = static_cast<std::size_t>(std::countr_zero(unused));
-    return {std::move(state.parts[place]), place};
+PrivatePart take_private_part(CommState& state, MPI_Comm comm, run::Boards::For calls) {
+  constexpr std::size_t kFew = 8, kAtATime = 16;              // of so few each has a board with space between the lines
+  constexpr std::size_t kMostBytes = std::size_t{256} << 20;  // of a process's, and of its node's
+  auto& parts = state.parts;
+  if (calls == run::Boards::lines && parts.size() < kFew) calls = run::Boards::slots;
+  const auto take = [&parts](std::size_t place) {
+    parts[place].fresh = false;
+    return PrivatePart{std::move(parts[place].comm), place};
+  };
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (parts[i].fresh && parts[i].calls <= calls) return take(i);
   }
-  bool willing = true;
-  PrivatePart part{make_part(state, comm, willing), state.parts.size()};
-  if (part.comm != nullptr && part.place < kParts) state.parts.emplace_back();
-  return part;
+  if (const auto unused = unused_part(state, comm, calls)) return take(*unused);
+  const bool several = calls != run::Boards::all && parts.size() >= kFew;
+  const std::size_t number = several ? std::min(kAtATime, parts.size() - kFew + 1) : 1;
+  bool willing = held_by_parts < kMostBytes;
+  auto made = make_parts(state, comm, willing, {calls, static_cast<int>(number)});
+  if (made.empty()) return {nullptr, 0, willing ? Reason::no_room : Reason::many_requests};
+  const std::size_t first = parts.size();
+  for (auto& each : made) {
+    state.part_bytes += board_bytes(*each);
+    held_by_parts += board_bytes(*each);
+    parts.push_back({std::move(each), calls, true});
+  }
+  return take(first);
 }
 
-void give_private_part(CommState& state, PrivatePart part) {
-  if (part.place < state.parts.size()) state.parts[part.place] = std::move(part.comm);
-}
+void give_private_part(CommState& state, PrivatePart part) { state.parts[part.place].comm = std::move(part.comm); }
 
 std::unique_ptr<run::Comm> make_private_by(mpi::Talk& talk, const std::vector<int>& world) {
   try {
@@ -276,6 +331,7 @@ void free_ended() {
       continue;
     }
     add_to_report(*state);
+    drop_parts(*state);
     delete state;
   }
 }
@@ -312,11 +368,11 @@ void close_states() {
     left = living();
     requested = ended();
   }
-  for (CommState* const state : requested) state->parts.clear();  // requests of theirs were never freed
+  for (CommState* const state : requested) drop_parts(*state);  // requests of theirs were never freed
   for (CommState* const state : left) {
     state->beside.reset();
     state->comm.reset();
-    state->parts.clear();
+    drop_parts(*state);
     for (auto& row : state->races) row.reset();
   }
 }

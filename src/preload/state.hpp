@@ -17,6 +17,7 @@
 #include "chasqui/run/comm.hpp"
 #include "preload/names.hpp"
 #include "preload/verdict/race.hpp"
+#include "run/board/node_memory.hpp"
 
 namespace chasqui::mpi {
 class Talk;
@@ -50,9 +51,15 @@ struct CommState {
   bool astray =
       false;  ///< the others are to hear of a call that this rank made with another length, in the next that the MPI library makes
   bool goes_on = false;  ///< some calls did or do by themselves: who is in which blocking one says nothing then
-  /// Of persistent requests that were freed, for the next ones; as many places on all ranks, and nothing in those that are in use.
-  std::vector<std::unique_ptr<run::Comm>> parts;
-  int lasting = 0;  ///< calls that go on or may be started again: nothing is given back before they end
+  /// A private part of persistent requests.
+  struct Part {
+    std::unique_ptr<run::Comm> comm;  ///< missing: in use
+    run::Boards::For calls;
+    bool fresh;  ///< no request has had it
+  };
+  std::vector<Part> parts;     ///< all that were made, as many on all ranks
+  std::size_t part_bytes = 0;  ///< of their boards
+  int lasting = 0;             ///< calls that go on or may be started again: nothing is given back before they end
 
   /// for_good: one whose verdict stays.
   Race& race(Collective what, std::size_t bytes, bool for_good);
@@ -87,10 +94,11 @@ bool prepare(CommState& state, MPI_Comm comm, bool willing = true);
 struct PrivatePart {
   std::unique_ptr<run::Comm> comm;
   std::size_t place = 0;
+  Reason missing = Reason::none;  ///< why there is none
 };
-/// One that no rank needs any more, because making one takes longer than many calls; else a new one. Collective over `comm`; all ranks get one or
-/// none.
-PrivatePart take_private_part(CommState& state, MPI_Comm comm);
+/// One that no rank needs any more, because making one takes longer than many calls; else a new one. Those for short calls are made several
+/// at a time where there are many. Collective over `comm`; all ranks get one or none.
+PrivatePart take_private_part(CommState& state, MPI_Comm comm, run::Boards::For calls);
 /// Local. REQUIRES that no call has failed in it.
 void give_private_part(CommState& state, PrivatePart part);
 

@@ -11,6 +11,7 @@
 #include "preload/component/component.h"
 #include "preload/report.hpp"
 #include "preload/start/settings.hpp"
+#include "run/board/shape.hpp"
 #include "run/comm/fabric.hpp"
 
 namespace chasqui::preload {
@@ -85,6 +86,18 @@ Reason objection(Collective blocking, Form form, CommState& state, MPI_Comm comm
   // (docs/component.md).
   if (blocking == Collective::Allreduce && state.comm->topology().nodes == 1) return Reason::none;
   return blocking_race(blocking, state, facts).verdict == Verdict::native ? Reason::slower : Reason::none;
+}
+
+/// What all ranks know to be short needs little. Those whose ranks know their own lengths alone may be long.
+run::Boards::For boards_for(Collective blocking, const run::Call& call, int ranks) {
+  for (const Collective each : {Collective::Gatherv, Collective::Scatterv, Collective::Allgatherv,
+                                Collective::Alltoallv, Collective::Alltoallw, Collective::Reduce_scatter}) {
+    if (blocking == each) return run::Boards::all;
+  }
+  const auto blocks = static_cast<std::size_t>(call.exchanges() || call.kind == Kind::scatter ? ranks : 1);
+  const std::size_t slot = call.kind == Kind::barrier ? 0 : call.bytes() * blocks;
+  if (slot <= run::kLinePayload) return run::Boards::lines;
+  return slot <= run::BoardShape::for_ranks(ranks).wide ? run::Boards::slots : run::Boards::all;
 }
 
 /// Of the exception that is being handled. An operator of the program's may throw anything.
@@ -179,13 +192,15 @@ void* plan(const RepeatedCall& like, Form form, MPI_Comm comm, FunctionRef<CallF
       }
       return nullptr;
     }
-    PrivatePart own = form == Form::persistent ? take_private_part(*state, comm) : PrivatePart{};
-    if (form == Form::persistent && own.comm == nullptr) {
-      note(what, Reason::no_room);
+    auto parts = make(*state);
+    PrivatePart own;
+    if (form == Form::persistent) own = take_private_part(*state, comm, boards_for(blocking, parts->call, state->size));
+    if (own.missing != Reason::none) {
+      note(what, own.missing);
       return nullptr;
     }
     auto one = std::make_unique<Ongoing>(
-        Ongoing{what, state, &state->race(what, facts.bytes, false), facts.bytes, make(*state), std::move(own)});
+        Ongoing{what, state, &state->race(what, facts.bytes, false), facts.bytes, std::move(parts), std::move(own)});
     state->goes_on = true;
     ++state->lasting;
     return one.release();

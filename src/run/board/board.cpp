@@ -29,10 +29,16 @@ BoardShape BoardShape::for_ranks(int ranks, std::size_t stage, std::size_t wide)
 
 BoardShape BoardShape::for_threads(int ranks) { return for_ranks(ranks, kLine); }
 
+BoardShape BoardShape::for_lines(int ranks) {
+  BoardShape shape = for_ranks(ranks, 4 * kLine, 0);  // elements may have a quarter of it
+  shape.dense = true;
+  return shape;
+}
+
 std::size_t BoardShape::zeroed() const {
   const auto n = static_cast<std::size_t>(ranks);
   return round_up(sizeof(NoticeWords), 128) + n * (sizeof(Counters) + sizeof(Board::Calls)) +
-         SlotLines::line_bytes(ranks);
+         SlotLines::line_bytes(*this);
 }
 
 std::size_t BoardShape::bytes() const {

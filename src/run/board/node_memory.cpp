@@ -42,6 +42,38 @@ BoardShape shape_for(int ranks, std::size_t ring, std::size_t free) {
   return shape;
 }
 
+BoardShape usual_or_small(const NodeRanks& node, std::size_t ring, Boards::For calls) {
+  if (calls == Boards::lines) return BoardShape::for_lines(node.size());
+  if (calls == Boards::slots) return BoardShape::for_ranks(node.size(), kLeastStage);
+  return shape_for(node.size(), ring, node.free_memory());
+}
+
+/// One behind the other in the same memory.
+std::vector<std::shared_ptr<Board>> make_boards(NodeRanks& node, int cores, const BoardShape& shape, int number) {
+  constexpr std::size_t kPage = 4096;
+  const std::size_t each = (shape.bytes() + kPage - 1) / kPage * kPage, bytes = each * static_cast<std::size_t>(number);
+  const int file = node.open_memory(node.rank() == 0 && bytes <= node.free_memory() ? bytes : 0);
+  // With all pages in this process's page table: a long ring brings a call new pages for a long time, and 60 faults take
+  // as long as an all-gather of 16 KiB among 16 ranks.
+  void* const memory =
+      file < 0 ? MAP_FAILED : mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file, 0);
+  if (file >= 0) close(file);
+  const bool works = memory != MAP_FAILED;
+  if (works) held += bytes;
+  std::shared_ptr<std::byte> mapped(works ? static_cast<std::byte*>(memory) : nullptr, [bytes](std::byte* given_back) {
+    if (given_back == nullptr) return;
+    held -= bytes;
+    munmap(given_back, bytes);
+  });
+  std::vector<std::shared_ptr<Board>> made;
+  if (!node.agreed(works)) return made;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(number); ++i) {
+    made.emplace_back(new Board(mapped.get() + each * i, shape, node.rank(), cores),
+                      [mapped](Board* board) { delete board; });
+  }
+  return made;
+}
+
 }  // namespace
 
 int cores_of(NodeRanks& node) {
@@ -60,8 +92,8 @@ int cores_of(NodeRanks& node) {
   return cores.count();
 }
 
-std::shared_ptr<Board> make_board(NodeRanks& node, int cores, std::size_t ring) {
-  auto shape = shape_for(node.size(), ring, node.free_memory());
+std::vector<std::shared_ptr<Board>> make_boards(NodeRanks& node, int cores, std::size_t ring, const Boards& boards) {
+  auto shape = usual_or_small(node, ring, boards.calls);
   const std::size_t mine[] = {shape.stage, shape.ring, static_cast<std::size_t>(cache_of(process_cores()))};
   const auto all = node.gather(mine, std::size(mine));
   shape.stage = all[0];  // as the first one says
@@ -69,26 +101,12 @@ std::shared_ptr<Board> make_board(NodeRanks& node, int cores, std::size_t ring) 
   std::vector<int> caches;
   for (std::size_t at = 2; at < all.size(); at += std::size(mine)) caches.push_back(static_cast<int>(all[at]));
   shape.caches = groups_by_cache(caches);
-  return make_board(node, cores, shape);
+  return make_boards(node, cores, shape, boards.number);
 }
 
 std::shared_ptr<Board> make_board(NodeRanks& node, int cores, const BoardShape& shape) {
-  const std::size_t bytes = shape.bytes();
-  const int file = node.open_memory(node.rank() == 0 && bytes <= node.free_memory() ? bytes : 0);
-  // With all pages in this process's page table: a long ring brings a call new pages for a long time, and 60 faults take
-  // as long as an all-gather of 16 KiB among 16 ranks.
-  void* const memory =
-      file < 0 ? MAP_FAILED : mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file, 0);
-  if (file >= 0) close(file);
-  const bool works = memory != MAP_FAILED;
-  if (works) held += bytes;
-  std::shared_ptr<void> mapped(works ? memory : nullptr, [bytes](void* given_back) {
-    if (given_back == nullptr) return;
-    held -= bytes;
-    munmap(given_back, bytes);
-  });
-  if (!node.agreed(works)) return nullptr;
-  return {new Board(memory, shape, node.rank(), cores), [mapped](Board* board) { delete board; }};
+  const auto made = make_boards(node, cores, shape, 1);
+  return made.empty() ? nullptr : made.front();
 }
 
 }  // namespace chasqui::run

@@ -55,13 +55,18 @@ struct BoardShape {
   std::size_t stage = 256 * 1024;  ///< bytes a rank can have staged
   std::size_t wide = kWide;        ///< bytes of a slot beside its lines; 0: none
   std::size_t ring = 0;            ///< bytes that a rank's stage moves through, if more than `stage`
+  bool dense = false;              ///< slots lie side by side and have two lines each
   Grouping caches{};               ///< ranks that share a cache; none: all, or nobody knows
 
   /// All stages together stay below 16 MiB, or below 64 MiB where that leaves a rank less than 256 KiB, or have kLeastStage
   /// each; the wide parts of all slots below 8 MiB.
   static BoardShape for_ranks(int ranks, std::size_t stage = 1024 * 1024, std::size_t wide = kWide);
-  static BoardShape for_threads(int ranks);                         ///< without stages: they read each other's buffers
-  std::size_t stage_room() const { return std::max(stage, ring); }  ///< bytes of memory for each rank's stage
+  static BoardShape for_threads(int ranks);  ///< without stages: they read each other's buffers
+  /// Dense, and with no room for anything but lines. REQUIRES calls of which a slot holds a line.
+  static BoardShape for_lines(int ranks);
+  std::size_t spacing() const { return dense ? 2 : slot_spacing(ranks); }  ///< lines from one slot to the next
+  int lines() const { return dense ? 2 : most_lines(ranks); }              ///< of a contribution
+  std::size_t stage_room() const { return std::max(stage, ring); }         ///< bytes of memory for each rank's stage
   std::size_t bytes() const;   ///< of memory, from an address that is a multiple of kLine
   std::size_t zeroed() const;  ///< so many bytes at its beginning must be zero
 };

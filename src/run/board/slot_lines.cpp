@@ -5,28 +5,28 @@ namespace chasqui::run {
 namespace {
 
 /// Beside the two lines of a contribution and of a result.
-constexpr std::size_t further_lines(int ranks) { return 2 * static_cast<std::size_t>(most_lines(ranks) - 2); }
+std::size_t further_lines(const BoardShape& shape) { return 2 * static_cast<std::size_t>(shape.lines() - 2); }
 
 constexpr std::size_t wide_stride_of(const BoardShape& shape) { return shape.wide + kLine; }
 
 }  // namespace
 
-std::size_t SlotLines::line_bytes(int ranks) {
-  return (2 * slot_spacing(ranks) + further_lines(ranks)) * kSlotRing * static_cast<std::size_t>(ranks) * sizeof(Line);
+std::size_t SlotLines::line_bytes(const BoardShape& shape) {
+  return (2 * shape.spacing() + further_lines(shape)) * kSlotRing * static_cast<std::size_t>(shape.ranks) *
+         sizeof(Line);
 }
 
 std::size_t SlotLines::bytes(const BoardShape& shape) {
-  return line_bytes(shape.ranks) + kSlotRing * static_cast<std::size_t>(shape.ranks) * wide_stride_of(shape);
+  return line_bytes(shape) + kSlotRing * static_cast<std::size_t>(shape.ranks) * wide_stride_of(shape);
 }
 
 SlotLines::SlotLines(std::byte* memory, const BoardShape& shape, int rank)
-    : first_(reinterpret_cast<Line*>(memory)), ranks_(static_cast<std::size_t>(shape.ranks)),
-      spacing_(slot_spacing(shape.ranks)), row_(spacing_ * ranks_),
-      own_slot_(spacing_ * static_cast<std::size_t>(rank)), results_(kSlotRing * row_),
-      further_(further_lines(shape.ranks)), wide_stride_(wide_stride_of(shape)), rank_(rank) {
+    : first_(reinterpret_cast<Line*>(memory)), ranks_(static_cast<std::size_t>(shape.ranks)), spacing_(shape.spacing()),
+      row_(spacing_ * ranks_), own_slot_(spacing_ * static_cast<std::size_t>(rank)), results_(kSlotRing * row_),
+      further_(further_lines(shape)), wide_stride_(wide_stride_of(shape)), rank_(rank) {
   present_ = first_;
   more_ = first_ + 2 * results_;
-  wide_ = memory + line_bytes(shape.ranks);
+  wide_ = memory + line_bytes(shape);
 }
 
 }  // namespace chasqui::run

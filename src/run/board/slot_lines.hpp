@@ -29,8 +29,8 @@ class SlotLines {
   };
   static_assert(sizeof(Line) == kLine);
 
-  static std::size_t line_bytes(int ranks);           ///< of memory for all lines
-  static std::size_t bytes(const BoardShape& shape);  ///< and for the wide parts, which lie behind them
+  static std::size_t line_bytes(const BoardShape& shape);  ///< of memory for all lines
+  static std::size_t bytes(const BoardShape& shape);       ///< and for the wide parts, which lie behind them
 
   SlotLines() = default;
   SlotLines(std::byte* memory, const BoardShape& shape, int rank);

@@ -24,9 +24,15 @@ std::vector<int> pretended_nodes(int ranks, int each) {
   return nodes;
 }
 
-void put_on_nodes(Fabric& fabric, NodeRanks& node, std::vector<int> nodes, const NodeOptions& options) {
+std::vector<std::shared_ptr<Board>> put_on_nodes(Fabric& fabric, NodeRanks& node, std::vector<int> nodes,
+                                                 const NodeOptions& options) {
   fabric.crowded = node.size() > options.cores;
-  if (options.board) fabric.board = make_board(node, options.cores, options.stage_ring);
+  std::vector<std::shared_ptr<Board>> boards;
+  if (options.board) boards = make_boards(node, options.cores, options.stage_ring, options.boards);
+  if (!boards.empty()) {
+    fabric.board = boards.front();
+    boards.erase(boards.begin());
+  }
   if (fabric.board != nullptr) {
     fabric.node_of = std::move(nodes);
     fabric.process_memory = open_process_memory(node, options.cross_memory);
@@ -34,6 +40,7 @@ void put_on_nodes(Fabric& fabric, NodeRanks& node, std::vector<int> nodes, const
     fabric.node_of.clear();
     for (int r = 0; r < fabric.size; ++r) fabric.node_of.push_back(r);
   }
+  return boards;
 }
 
 void cut_messages(Fabric& fabric, std::size_t longest) {
