@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "base/number.hpp"
 #include "chasqui/base/clock.hpp"
 #include "chasqui/base/error.hpp"
 
@@ -31,11 +32,10 @@ void set(const Socket& socket, int level, int option, int value) {
 double silence_from_environment() {
   const char* const text = std::getenv("CHASQUI_SILENCE");
   if (text == nullptr || *text == '\0') return kSilence;
-  char* end = nullptr;
-  const double seconds = std::strtod(text, &end);
-  if (*end != '\0' || !(seconds == 0 || (seconds >= 1 && seconds <= 30'000)))
+  const auto seconds = number_from(text);
+  if (!seconds || !(*seconds == 0 || (*seconds >= 1 && *seconds <= 30'000)))
     throw Error("CHASQUI_SILENCE={}: expected seconds, from 1 to 30000, or 0 for never", text);
-  return seconds;
+  return *seconds;
 }
 
 void Lifeline::Line::look() {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/number.hpp"
 #include "chasqui/base/error.hpp"
 #include "chasqui/model/kind.hpp"
 
@@ -112,10 +113,9 @@ class Reader {
     std::istringstream words(line_);
     std::vector<double> values;
     for (std::string word; words >> word;) {
-      char* end = nullptr;
-      const double value = std::strtod(word.c_str(), &end);
-      if (*end != 0 || !(value >= 0 && value <= kMostMeasured)) fail("'{}' is no number of a table", word);
-      values.push_back(value);
+      const auto value = number_from(word);
+      if (!value || !(*value >= 0 && *value <= kMostMeasured)) fail("'{}' is no number of a table", word);
+      values.push_back(*value);
     }
     return values;
   }

@@ -4,9 +4,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <optional>
 
+#include "base/number.hpp"
 #include "show/svg.hpp"
 
 namespace chasqui::show {
@@ -73,20 +73,24 @@ std::string anchor(std::string_view name) {
 
 constexpr double kNarrow = 560;  ///< drawings up to this width are readable on a phone when they shrink
 
+/// The number from here to the next quotation mark; 0 if it is none.
+double number_at(std::string_view svg, std::size_t at) {
+  return number_from(svg.substr(at, svg.find('"', at) - at)).value_or(0);
+}
+
 /// The width that a drawing says it has; 0 if it says nothing.
-double width_of(const std::string& svg) {
+double width_of(std::string_view svg) {
   const auto at = svg.find("width=\"");
-  return at < svg.find('>') ? std::strtod(svg.c_str() + at + 7, nullptr) : 0;
+  return at < svg.find('>') ? number_at(svg, at + 7) : 0;
 }
 
 /// Where the root of a drawn tree is, from the left; nothing in other drawings.
-std::optional<double> root_of(const std::string& svg) {
+std::optional<double> root_of(std::string_view svg) {
   constexpr std::string_view kRoot = "<rect class=\"cq-root\" x=\"", kWidth = "width=\"";
   const auto at = svg.find(kRoot);
   if (at == std::string::npos) return std::nullopt;
   const auto width = svg.find(kWidth, at);
-  return std::strtod(svg.c_str() + at + kRoot.size(), nullptr) +
-         std::strtod(svg.c_str() + width + kWidth.size(), nullptr) / 2;
+  return number_at(svg, at + kRoot.size()) + number_at(svg, width + kWidth.size()) / 2;
 }
 
 /// What stands in the first text of a drawing at this height, in its left margin; as it is written there, escaped.

@@ -70,6 +70,7 @@ const Graph kFloors = {
 /// share with them. Of cli: what the C interface asks. Of plan: what the forge makes and checks. Of run: what a transport, a board or a rival must know.
 const std::set<std::string> kDoors = {
     "base/json_text.hpp",
+    "base/number.hpp",
     "base/reserve.hpp",
     "cli/frame/command.hpp",
     "cli/frame/nearest.hpp",
@@ -361,6 +362,17 @@ TEST(Files, TypesOfHeadersHaveNamesOfTheirOwn) {
     }
   }
   EXPECT_GT(seen.size(), 200U);
+}
+
+/// What is in a program with another locale, a German one, stops at the point of 0.5.
+TEST(Files, ReadNumbersInEveryLocale) {
+  for (const SourceFile& file : source_files()) {
+    if (file.room.empty()) continue;
+    for (const std::string& line : file.lines) {
+      for (const std::string reads : {"strtod(", "stod(", "atof("})
+        EXPECT_EQ(line.find(reads), std::string::npos) << file.path << " calls " << reads << "): use base/number.hpp";
+    }
+  }
 }
 
 TEST(Files, SpeakOnlyOfTheProject) {

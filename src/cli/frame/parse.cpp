@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <span>
 
+#include "base/number.hpp"
 #include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
 #include "cli/frame/command.hpp"
@@ -95,12 +96,9 @@ std::int64_t parse_amount(const Option& option, const std::string& text, const s
 }
 
 double parse_real(const std::string& text, const std::string& place) {
-  char* end = nullptr;
-  const double value = std::strtod(text.c_str(), &end);
-  if (text.empty() || *end != '\0' || !std::isfinite(value)) {
-    throw Error("{}: '{}' is not a number: write e.g. 0.5", place, text);
-  }
-  return value;
+  const auto value = number_from(text);
+  if (!value || !std::isfinite(*value)) throw Error("{}: '{}' is not a number: write e.g. 0.5", place, text);
+  return *value;
 }
 
 void store(const Option& option, const std::string& text) {

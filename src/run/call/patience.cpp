@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 
+#include "base/number.hpp"
 #include "chasqui/base/error.hpp"
 #include "chasqui/run/call.hpp"
 
@@ -11,9 +12,7 @@ namespace chasqui::run {
 double seconds_of_variable(const char* name, double otherwise) {
   const char* text = std::getenv(name);
   if (text == nullptr || *text == '\0') return otherwise;
-  char* end = nullptr;
-  const double value = std::strtod(text, &end);
-  if (*end == '\0' && value >= 0 && value < 1e9) return value;
+  if (const auto value = number_from(text); value && *value >= 0 && *value < 1e9) return *value;
   throw Error("{}={}: expected seconds, 0 or more (0: never)", name, text);
 }
 

@@ -6,11 +6,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <thread>
 
+#include "base/number.hpp"
 #include "chasqui/base/error.hpp"
 #include "chasqui/base/file.hpp"
 
@@ -36,10 +36,10 @@ int whole_cores(double quota, double period) {
 int quota_of(const std::string& folder) {
   std::string quota;
   double period = 0;
-  if (std::ifstream(folder + "/cpu.max") >> quota >> period) return whole_cores(std::atof(quota.c_str()), period);
+  if (std::ifstream(folder + "/cpu.max") >> quota >> period) return whole_cores(number_from(quota).value_or(0), period);
   if (!(std::ifstream(folder + "/cpu.cfs_quota_us") >> quota)) return kUnlimited;
   if (!(std::ifstream(folder + "/cpu.cfs_period_us") >> period)) return kUnlimited;
-  return whole_cores(std::atof(quota.c_str()), period);
+  return whole_cores(number_from(quota).value_or(0), period);
 }
 
 /// The control groups of this process. Where they cannot be read, whole, no quota is known, and none is assumed: waits are as
