@@ -315,7 +315,7 @@ TEST(Clusters, SeveralItemsAreFasterOnLanes) {
   const plan::Claim many = claim_of(cluster(8, 4, logp(28, 2, 6), 1, 2, 2), Kind::broadcast, Lanes::all, 400);
   EXPECT_LE(many.finish.ticks * 100, many.bound.ticks * 113);
   EXPECT_LE(claim_of(c, Kind::scan).finish, Time{79});
-  EXPECT_GE(claim_of(c, Kind::scan, Lanes::leaders).finish, Time{150});
+  EXPECT_GE(claim_of(c, Kind::scan, Lanes::leaders).finish, Time{100});
   EXPECT_TRUE(claim_of(cluster(1, 9, logp(6, 2, 4), 0, 3, 2), Kind::broadcast, Lanes::all, 5).optimal());
 }
 
@@ -565,15 +565,31 @@ TEST(Clusters, ACoarserUnitIsTakenWhereTicksAreFine) {
 TEST(Clusters, ScansInStepAreLegal) {
   for (const Cluster& c : {cluster(173, 6, logp(28, 2, 6), 1, 2, 2), cluster(129, 8, logp(6, 0, 3), 2, 1, 3),
                            cluster(1100, 1, logp(5, 2, 1), 0, 1, 1), cluster(344, 3, logp(0, 4, 1), 4, 1, 0),
-                           cluster(2, 600, logp(28, 2, 6), 1, 2, 2)}) {
+                           cluster(2, 600, logp(28, 2, 6), 1, 2, 2), cluster(3, 513, logp(9, 0, 4), 0, 3, 0),
+                           cluster(5, 700, logp(20, 1, 3), 1, 0, 4)}) {
     const Problem scan{.kind = Kind::scan};
-    const PlanPtr plan = c.nodes.largest() > 1 ? on_cluster(c, scan) : scan_in_step(c, scan, {Time{0}, "none"});
+    const PlanPtr plan = scan_in_step(c, scan, {Time{0}, "none"});
     const Schedule schedule = plan->schedule();
     EXPECT_TRUE(verify(schedule).legal()) << to_string(c) << "\n" << to_string(verify(schedule));
     EXPECT_EQ(actual_finish(schedule), plan->claim().finish) << to_string(c);
-    EXPECT_NE(plan->claim().construction.find("in step"), std::string::npos);
     expect_local_forms_equal_schedule(*plan);
   }
+}
+
+/// clusters.md, Theorem 42: nodes of any size, a first one that hears from nobody, boards that take no time.
+RC_GTEST_PROP(Clusters, ScansByLeadersAreLegal, ()) {
+  Any it = any();
+  it.problem = {.kind = Kind::scan, .exclusive = any_of(0, 1) == 0};
+  if (any_of(0, 3) == 0) it.cluster.nodes.add(any_of(1, 99));
+  it.cluster.base.P = it.cluster.nodes.ranks();
+  if (any_of(0, 3) == 0) it.cluster.nodes.read = Time{0};
+  if (any_of(0, 3) == 0) it.cluster.nodes.publish = Time{0};
+  const PlanPtr plan = on_cluster(it.cluster, it.problem, Lanes::leaders);
+  const Schedule schedule = plan->schedule();
+  const Report report = verify(schedule);
+  if (!report.legal()) RC_FAIL(to_string(it.cluster) + "\n" + to_string(report));
+  RC_ASSERT(report.finish == plan->claim().finish);
+  expect_local_forms_equal_schedule(*plan);
 }
 
 /// clusters.md, Theorem 24: what one node does is legal when all do it.
@@ -630,7 +646,7 @@ TEST(Clusters, FewHugeNodesAnswerForOneRank) {
   for (const std::int64_t N : {2, 4, 8}) {
     const Cluster c = cluster(N, 10'000'000, logp(28, 2, 6), 1, 2, 2);
     EXPECT_LE(one_entry_tree(c, Lanes::all).shape().lanes, N);
-    for (const Kind kind : {Kind::broadcast, Kind::reduce, Kind::allreduce, Kind::barrier}) {
+    for (const Kind kind : {Kind::broadcast, Kind::reduce, Kind::allreduce, Kind::barrier, Kind::scan}) {
       const PlanPtr plan = on_cluster(c, {.kind = kind});
       EXPECT_LE(plan->claim().finish.ticks, plan->claim().bound.ticks * 2) << to_string(kind);
       const LocalForm form = plan->local(Rank{12'345'678});
@@ -640,7 +656,7 @@ TEST(Clusters, FewHugeNodesAnswerForOneRank) {
   Cluster unequal = cluster(1, 1'000'000, logp(28, 2, 6), 1, 2, 2);
   for (const std::int64_t size : {3, 5}) unequal.nodes.add(size);
   unequal.base.P = unequal.nodes.ranks();
-  for (const Kind kind : {Kind::broadcast, Kind::reduce, Kind::allreduce, Kind::barrier}) {
+  for (const Kind kind : {Kind::broadcast, Kind::reduce, Kind::allreduce, Kind::barrier, Kind::scan}) {
     const Claim claim = claim_of(unequal, kind);
     EXPECT_LE(claim.finish.ticks, claim.bound.ticks * 2) << to_string(kind);
   }
@@ -674,9 +690,6 @@ TEST(Clusters, WhatIsTooMuchIsNotSaidInSaturatedNumbers) {
 TEST(Clusters, RefusesWhatItDoesNotPlan) {
   const Cluster c = cluster(4, 2, logp(6, 2, 4), 1, 2, 2);
   EXPECT_THROW(on_cluster(c, {.kind = Kind::sum}), Error);
-  EXPECT_NE(
-      refusal(cluster(4, 10'000'000, logp(28, 2, 6), 1, 2, 2), {.kind = Kind::scan}).find("make the nodes smaller"),
-      std::string::npos);
   const Cluster huge = cluster(1'000'000, 1000, logp(28, 2, 6), 1, 2, 2);
   Cluster unequal = huge;
   unequal.nodes.add(999);

@@ -51,6 +51,8 @@ std::optional<Schedule> earliest_windows_by_ranks(const Cluster& cluster, const 
                                                   Time before);
 std::optional<Schedule> earliest_ring_by_nodes(const Cluster& cluster, const Problem& problem, Time bound, Time before);
 std::optional<Schedule> earliest_scan_by_nodes(const Cluster& cluster, const Problem& problem, Time bound, Time before);
+/// One rank a node takes part in the scan of N ranks; every rank finds its part alone (clusters.md, Theorem 42).
+PlanPtr scan_by_leaders(const Cluster& cluster, const Problem& problem, const Bound& bound);
 /// Every node does the same at the same time, so that a rank finds its part alone. REQUIRES equal nodes.
 PlanPtr scan_in_step(const Cluster& cluster, const Problem& problem, const Bound& bound);
 

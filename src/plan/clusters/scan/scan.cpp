@@ -2,25 +2,23 @@
 // Scan: first inside every node, in rounds on its board; then windows of nodes that grow downwards, as those of an all-reduce do
 // around the ring (clusters.md, Theorem 19).
 #include <algorithm>
-#include <optional>
 
 #include "chasqui/base/error.hpp"
 #include "plan/clusters/cluster_plans.hpp"
 #include "plan/clusters/timetable.hpp"
+#include "plan/earliest.hpp"
 
 namespace chasqui::plan {
 namespace {
 
-/// Up to here equal nodes are also planned one event after another: with few of them those at the ends save a tick or two. Of rounds on more
-/// unequal nodes, where nothing else is short enough to list, only some are tried.
+/// Up to here equal nodes are also planned one event after another: with few of them those at the ends save a tick or two.
 constexpr std::int64_t kMostScanRanks = 1024;
+/// A rank of such a plan has no more events, and unequal nodes of more ranks are not listed.
+constexpr std::int64_t kMostOfRank = 35, kMostUnequalScanRanks = 2'000'000 / kMostOfRank;
 /// On unequal nodes rounds are tried up to here: beyond they were never the fastest.
 constexpr std::int64_t kMostRoundsOfUnequal = 256;
 /// Up to so many ranks each may send its own contribution at once: all others read them one by one.
 constexpr std::int64_t kMostEarlyRanks = 64;
-
-/// A node's day is made for each of its ranks, which takes about a minute for so many.
-constexpr std::int64_t kMostOfNode = 1 << 20;
 
 /// Every rank may send its own contribution at once, while the board of its node works.
 struct FirstRound {
@@ -31,9 +29,8 @@ struct FirstRound {
 
 class Scan {
  public:
-  Scan(const Cluster& cluster, const Problem& problem, Lanes lanes)
-      : nodes_(cluster.nodes), leaders_(lanes == Lanes::leaders),
-        table_(cluster, problem, (3 + 64 / 2) * cluster.base.P),
+  Scan(const Cluster& cluster, const Problem& problem)
+      : nodes_(cluster.nodes), table_(cluster, problem, kMostOfRank * cluster.base.P),
         knows_(static_cast<std::size_t>(cluster.base.P), Time{0}) {}
 
   /// `board`: by what factor a rank's part of its node grows a round. `radix`: the same for nodes. `first_round`: between nodes.
@@ -42,7 +39,7 @@ class Scan {
     const std::int64_t N = nodes_.count(), first = early ? radix : 1;
     Arrivals arrived(static_cast<std::size_t>(N));
     if (early && !first_round.boards_first) send_own(radix - 1, first_round.straight, arrived);
-    const std::int64_t senders = first >= N ? 0 : leaders_ ? 1 : radix - 1;
+    const std::int64_t senders = first >= N ? 0 : radix - 1;
     for (std::int64_t node = 0; node < N; ++node) fold_node(node, board, senders);
     if (early && first_round.boards_first) send_own(radix - 1, first_round.straight, arrived);
     if (early) first_round.straight ? keep_arrivals(arrived) : hand_out_arrivals(arrived);
@@ -117,7 +114,7 @@ class Scan {
     for (std::int64_t c = 1; c <= pieces; ++c) {
       for (std::int64_t to = c * window; to < nodes_.count(); ++to) {
         const std::int64_t from = to - c * window;
-        const std::int64_t lane = leaders_ ? 0 : (c - 1) % std::min(nodes_.size(from), nodes_.size(to));
+        const std::int64_t lane = (c - 1) % std::min(nodes_.size(from), nodes_.size(to));
         const Rank sender = rank(from, nodes_.size(from) - 1 - lane), receiver = rank(to, nodes_.size(to) - 1 - lane);
         const Part what =
             part(nodes_.first_rank(std::max<std::int64_t>(0, from - window + 1)), nodes_.first_rank(from + 1));
@@ -153,7 +150,6 @@ class Scan {
   }
 
   const Nodes& nodes_;
-  bool leaders_;
   Timetable table_;
   std::vector<Time> knows_;  ///< by rank: since when it has what it sends on
 };
@@ -161,46 +157,31 @@ class Scan {
 }  // namespace
 
 PlanPtr scan_on_cluster(const Cluster& cluster, const Problem& problem, Lanes lanes) {
-  if (cluster.nodes.largest() > kMostOfNode)
-    throw Error(
-        "scan on nodes of {} ranks: what each rank of a node does is listed, of at most {}: make the nodes smaller",
-        cluster.nodes.largest(), kMostOfNode);
   // The first rank is heard by all others, and the last one hears from all.
   Bound bound = cluster_broadcast_bound(cluster, cluster.nodes.size(0));
   if (Bound reduce = cluster_reduce_bound(cluster, cluster.nodes.size(cluster.nodes.count() - 1));
       reduce.time > bound.time)
     bound = std::move(reduce);
-  const std::int64_t N = cluster.nodes.count(), n = cluster.nodes.largest();
-  PlanPtr in_step;
-  if (cluster.nodes.uniform() && lanes != Lanes::leaders) {
-    in_step = scan_in_step(cluster, problem, bound);
-    if (cluster.base.P > kMostScanRanks) return in_step;
+  if (lanes == Lanes::leaders) return scan_by_leaders(cluster, problem, bound);
+  const std::int64_t N = cluster.nodes.count(), n = cluster.nodes.largest(), P = cluster.base.P;
+  const bool equal = cluster.nodes.uniform();
+  Earliest best(equal ? scan_in_step(cluster, problem, bound) : nullptr);
+  best.offer(scan_by_leaders(cluster, problem, bound));
+  if (P > (equal ? kMostScanRanks : kMostUnequalScanRanks)) return best.plan();
+  if (!equal) {
+    best.offer(earliest_scan_by_nodes(cluster, problem, bound.time, best.before()), bound.source,
+               [] { return "windows of nodes that grow piece by piece"; });
+    best.offer(earliest_windows_by_ranks(cluster, problem, bound.time, best.before()), bound.source,
+               [] { return "windows of ranks that grow piece by piece"; });
+    if (P > kMostRoundsOfUnequal) return best.plan();
   }
-  std::optional<Schedule> best;
-  std::string how;
-  const auto before = [&] { return best ? best->finish : Time{kMaxTime}; };
-  const auto take = [&](std::optional<Schedule> found, auto words) {
-    if (!found || found->finish >= before()) return;
-    best = std::move(found);
-    how = words();
-  };
-  if (!cluster.nodes.uniform() && lanes != Lanes::leaders) {
-    take(earliest_scan_by_nodes(cluster, problem, bound.time, before()),
-         [] { return std::string("windows of nodes that grow piece by piece"); });
-    take(earliest_windows_by_ranks(cluster, problem, bound.time, before()),
-         [] { return std::string("windows of ranks that grow piece by piece"); });
-    if (best && cluster.base.P > kMostRoundsOfUnequal)
-      return std::make_shared<ListedClusterPlan>(std::move(*best), bound.source, how);
-  }
-  const std::int64_t most_radix =
-      lanes == Lanes::leaders ? 2 : std::clamp<std::int64_t>(n + 1, 2, std::max<std::int64_t>(N, 2));
-  const bool large = cluster.base.P > kMostScanRanks && lanes != Lanes::leaders;
-  for (std::int64_t board = 2; board <= (large ? 2 : std::max<std::int64_t>(2, n)); board += 1 + board / 2) {
-    for (std::int64_t radix = 2; radix <= most_radix; radix += large ? radix : 1 + radix / 4) {
+  const std::int64_t most_radix = std::clamp<std::int64_t>(n + 1, 2, std::max<std::int64_t>(N, 2));
+  for (std::int64_t board = 2; board <= std::max<std::int64_t>(2, n); board += 1 + board / 2) {
+    for (std::int64_t radix = 2; radix <= most_radix; radix += 1 + radix / 4) {
       for (const FirstRound& first :
            {FirstRound{}, {true, false, false}, {true, false, true}, {true, true, false}, {true, true, true}}) {
-        if (first.early && (N == 1 || cluster.base.P > kMostEarlyRanks || lanes == Lanes::leaders)) continue;
-        take(Scan(cluster, problem, lanes).plan(board, radix, first, bound.time), [&] {
+        if (first.early && (N == 1 || P > kMostEarlyRanks)) continue;
+        best.offer(Scan(cluster, problem).plan(board, radix, first, bound.time), bound.source, [&] {
           std::string text = fmt::format("boards of radix {}, then windows of nodes of radix {}", board, radix);
           if (first.early) text += ", the first while boards work";
           return text;
@@ -208,9 +189,7 @@ PlanPtr scan_on_cluster(const Cluster& cluster, const Problem& problem, Lanes la
       }
     }
   }
-  if (in_step && in_step->claim().finish <= best->finish) return in_step;
-  if (lanes == Lanes::leaders) how += ", by leaders";
-  return std::make_shared<ListedClusterPlan>(std::move(*best), bound.source, how);
+  return best.plan();
 }
 
 }  // namespace chasqui::plan

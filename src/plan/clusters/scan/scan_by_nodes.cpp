@@ -10,6 +10,7 @@
 #include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
 #include "plan/clusters/cluster_plans.hpp"
+#include "plan/clusters/scan/board_rounds.hpp"
 #include "plan/clusters/timetable.hpp"
 
 namespace chasqui::plan {
@@ -40,19 +41,6 @@ std::vector<NodeScanStyle> styles(const Cluster& cluster) {
     }
   }
   return all;
-}
-
-/// Rounds on the board that multiply what a rank has: with which factor the largest node is done first.
-std::int64_t best_board_factor(const Nodes& nodes) {
-  std::int64_t best = 2;
-  Time least{kMaxTime};
-  for (std::int64_t factor = 2; factor <= std::max<std::int64_t>(2, nodes.largest()); ++factor) {
-    Time all{0};
-    for (std::int64_t width = 1; width < nodes.largest(); width = saturating_multiply(width, factor))
-      all += nodes.publish + std::min(factor - 1, divide_up(nodes.largest(), width) - 1) * nodes.read;
-    if (all < least) least = all, best = factor;
-  }
-  return best;
 }
 
 class ScanByNodes {

@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: MIT
 // Scan on equal nodes that all do the same at the same time (clusters.md, Theorem 22). One node's day is made, in which it gets at once
 // what it sends: a message to the node `distance` above it, and one from the node as far below. Whoever has no such neighbour leaves
-// the event out. So a rank knows its own part without the others.
+// the event out. So a rank knows its own part without the others. Of a large node only the lanes have a day of their own: on its board all
+// ranks are in step (board_rounds.hpp), and afterwards all others read the same at the same times.
 #include <algorithm>
 #include <optional>
 
 #include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
 #include "plan/clusters/cluster_plans.hpp"
+#include "plan/clusters/scan/board_rounds.hpp"
 #include "plan/clusters/timetable.hpp"
 
 namespace chasqui::plan {
 namespace {
 
 constexpr std::int64_t kMostRadix = 256;
-constexpr std::int64_t kMostFolded = 4;  ///< lanes of a group
+constexpr std::int64_t kMostFolded = 4;    ///< lanes of a group
+constexpr std::int64_t kMostListed = 512;  ///< ranks of a node whose boards are listed, which saves a part of a round
 
 /// What lies on a board or travels, seen from the node that has it.
 struct Content {
@@ -38,7 +41,7 @@ struct Read {
   std::size_t published;
 };
 
-/// What a node does that has neighbours at every distance.
+/// What a node does that has neighbours at every distance. In a large one the first rank with a day reads for all below it, too.
 struct Day {
   std::vector<Message> messages;
   std::vector<Published> publications;
@@ -46,14 +49,17 @@ struct Day {
   Time finish{0};
 };
 
+/// The first rank of a node with a day of its own: in a large one all lanes have, and one rank for all others.
+std::int64_t first_with_a_day(std::int64_t n) { return n > kMostListed ? n - kMostRadix : 0; }
+
 class Maker {
  public:
   explicit Maker(const Cluster& cluster)
       : N_(cluster.nodes.count()), n_(cluster.nodes.largest()), lambda_(cluster.base.lambda()),
-        publish_(cluster.nodes.publish), read_(cluster.nodes.read), one_(cluster) {
+        first_(first_with_a_day(n_)), publish_(cluster.nodes.publish), read_(cluster.nodes.read), one_(cluster) {
     one_.nodes.runs.clear();
-    one_.nodes.add(n_);
-    one_.base.P = n_;
+    one_.nodes.add(n_ - first_);
+    one_.base.P = n_ - first_;
   }
 
   /// A node whose ranks have their prefixes of it, and when each has.
@@ -64,9 +70,11 @@ class Maker {
     Time end() const { return *std::max_element(knows.begin(), knows.end()); }
   };
   Folded fold(std::int64_t board) const {
-    Folded folded{
-        {}, Timetable(one_, {.kind = Kind::scan}, 0), std::vector<Time>(static_cast<std::size_t>(n_), Time{0})};
-    fold_node(board, folded.day, folded.table, folded.knows);
+    const Time since = first_ > 0 ? BoardRounds(one_.nodes, n_, board).time() : Time{0};
+    Folded folded{{}, Timetable(one_, {.kind = Kind::scan}, 0), {}};
+    folded.knows.assign(static_cast<std::size_t>(n_ - first_), since);
+    folded.day.finish = since;
+    if (first_ == 0) fold_node(board, folded.day, folded.table, folded.knows);
     return folded;
   }
 
@@ -99,8 +107,10 @@ class Maker {
       visit(window, std::min(radix - 1, (N_ - 1) / window));
   }
 
-  static Rank rank(std::int64_t place) { return {static_cast<std::int32_t>(place)}; }
-  static Time& at(std::vector<Time>& times, std::int64_t place) { return times[static_cast<std::size_t>(place)]; }
+  Rank rank(std::int64_t place) const { return {static_cast<std::int32_t>(place - first_)}; }
+  Time& at(std::vector<Time>& times, std::int64_t place) const {
+    return times[static_cast<std::size_t>(place - first_)];
+  }
 
   Time publish(Day& day, Timetable& table, std::int64_t place, const Content& content, Time earliest) const {
     const Time end = table.publish(rank(place), {}, earliest);
@@ -144,7 +154,7 @@ class Maker {
     for (std::int64_t turn = 0; turn < each; ++turn) {
       for (std::int64_t lane = 0; lane < lanes && lane * each + turn < pieces; ++lane) {
         const std::int64_t place = n_ - 1 - lane, c = lane * each + turn + 1;
-        const Time end = table.send(rank(place), rank(place), {}, before[static_cast<std::size_t>(place)]);
+        const Time end = table.send(rank(place), rank(place), {}, before[static_cast<std::size_t>(place - first_)]);
         day.messages.push_back({end - lambda_, place, {Content::What::piece, window, c * window}});
         day.finish = std::max(day.finish, end);
         at(knows, place) = std::max(at(knows, place), end);
@@ -166,21 +176,24 @@ class Maker {
     for (std::int64_t lane = 0; lane < lanes; lane += group)
       publish(day, table, n_ - 1 - lane, of_lanes(lane, group), at(knows, n_ - 1 - lane));
     for (std::size_t p = published; p < day.publications.size(); ++p) {
-      for (std::int64_t i = 0; i < n_; ++i) {
+      for (std::int64_t i = first_; i < n_; ++i) {
         if (i != day.publications[p].place) at(knows, i) = std::max(at(knows, i), read(day, table, i, p, Time{0}));
       }
     }
   }
 
   std::int64_t N_, n_;
-  Time lambda_, publish_, read_;
-  Cluster one_;  ///< one of the nodes
+  Time lambda_;
+  std::int64_t first_;  ///< place of the first rank with a day
+  Time publish_, read_;
+  Cluster one_;  ///< a node of the ranks that have a day
 };
 
 class ScanInStep final : public Plan {
  public:
-  ScanInStep(const Cluster& cluster, const Problem& problem, Claim claim, Day day)
-      : Plan(cluster, problem, std::move(claim)), day_(std::move(day)), places_(static_cast<std::size_t>(size())) {
+  ScanInStep(const Cluster& cluster, const Problem& problem, Claim claim, std::int64_t board, Day day)
+      : Plan(cluster, problem, std::move(claim)), board_(cluster.nodes, size(), board), day_(std::move(day)),
+        first_(first_with_a_day(size())), places_(static_cast<std::size_t>(size() - first_)) {
     for (std::size_t i = 0; i < day_.messages.size(); ++i) at(day_.messages[i].lane).messages.push_back(i);
     for (std::size_t i = 0; i < day_.publications.size(); ++i) at(day_.publications[i].place).publications.push_back(i);
     for (std::size_t i = 0; i < day_.readings.size(); ++i) at(day_.readings[i].place).readings.push_back(i);
@@ -188,8 +201,9 @@ class ScanInStep final : public Plan {
 
   LocalForm local(Rank rank) const override {
     LocalForm form{.rank = rank, .sends = {}, .receives = {}, .adds = {}};
-    const std::int64_t node = nodes_.node_of(rank);
-    const Place& place = places_[static_cast<std::size_t>(rank.index - nodes_.first_rank(node))];
+    const std::int64_t node = nodes_.node_of(rank), own = rank.index - nodes_.first_rank(node);
+    const Place& place = places_[static_cast<std::size_t>(std::max<std::int64_t>(0, own - first_))];
+    if (first_ > 0) board_.events(nodes_.first_rank(node), own, form.publications, form.readings);
     for (const std::size_t i : place.messages) {
       const Message& m = day_.messages[i];
       if (node + m.content.distance < nodes_.count()) form.sends.push_back(message(m, node + m.content.distance));
@@ -201,15 +215,17 @@ class ScanInStep final : public Plan {
     }
     for (const std::size_t i : place.readings) {
       if (exists(day_.publications[day_.readings[i].published].content, node))
-        form.readings.push_back(reading(day_.readings[i], node));
+        form.readings.push_back(reading(day_.readings[i], node, own));
     }
     return in_order(std::move(form));
   }
 
   Schedule schedule() const override {
-    const auto events =
+    const auto listed =
         static_cast<std::int64_t>(day_.messages.size() + day_.publications.size() + day_.readings.size());
-    require_listable({machine_, nodes_}, problem_, saturating_multiply(events, nodes_.count()));
+    const std::int64_t others =
+        first_ * (board_.most_events() + static_cast<std::int64_t>(places_.front().readings.size()));
+    require_listable({machine_, nodes_}, problem_, saturating_multiply(listed + others, nodes_.count()));
     Schedule s = empty_schedule();
     for (std::int64_t node = 0; node < nodes_.count(); ++node) {
       for (const Message& m : day_.messages) {
@@ -219,8 +235,12 @@ class ScanInStep final : public Plan {
         if (exists(p.content, node)) s.publications.push_back(publication(p, node));
       }
       for (const Read& r : day_.readings) {
-        if (exists(day_.publications[r.published].content, node)) s.readings.push_back(reading(r, node));
+        if (!exists(day_.publications[r.published].content, node)) continue;
+        for (std::int64_t place = r.place == first_ ? 0 : r.place; place <= r.place; ++place)
+          s.readings.push_back(reading(r, node, place));
       }
+      for (std::int64_t place = 0; first_ > 0 && place < size(); ++place)
+        board_.events(nodes_.first_rank(node), place, s.publications, s.readings);
     }
     normalise(s);
     return s;
@@ -233,7 +253,7 @@ class ScanInStep final : public Plan {
   };
 
   std::int64_t size() const { return nodes_.largest(); }
-  Place& at(std::int64_t place) { return places_[static_cast<std::size_t>(place)]; }
+  Place& at(std::int64_t place) { return places_[static_cast<std::size_t>(place - first_)]; }
   Rank rank(std::int64_t node, std::int64_t place) const {
     return {static_cast<std::int32_t>(nodes_.first_rank(node) + place)};
   }
@@ -261,13 +281,15 @@ class ScanInStep final : public Plan {
   Publication publication(const Published& p, std::int64_t node) const {
     return {p.begin, rank(node, p.place), part(p.content, node, p.place)};
   }
-  Reading reading(const Read& r, std::int64_t node) const {
+  Reading reading(const Read& r, std::int64_t node, std::int64_t place) const {
     const Published& p = day_.publications[r.published];
-    return {r.begin, rank(node, r.place), rank(node, p.place), part(p.content, node, p.place)};
+    return {r.begin, rank(node, place), rank(node, p.place), part(p.content, node, p.place)};
   }
 
+  BoardRounds board_;  ///< of a large node; it comes before its day
   Day day_;
-  std::vector<Place> places_;
+  std::int64_t first_;         ///< place of the first rank with a day
+  std::vector<Place> places_;  ///< from there on
 };
 
 }  // namespace
@@ -275,12 +297,12 @@ class ScanInStep final : public Plan {
 PlanPtr scan_in_step(const Cluster& cluster, const Problem& problem, const Bound& bound) {
   const Maker maker(cluster);
   const std::int64_t N = cluster.nodes.count(), n = cluster.nodes.largest();
-  std::optional<Maker::Folded> folded;
-  std::int64_t board = 0;
-  for (std::int64_t tried = 2; tried <= std::max<std::int64_t>(2, n); tried += 1 + tried / 2) {
-    if (folded && cluster.nodes.publish + (std::min(tried, n) - 1) * cluster.nodes.read >= folded->end()) break;
+  std::int64_t board = best_board_factor(cluster.nodes);
+  Maker::Folded folded = maker.fold(board);
+  for (std::int64_t tried = 2; n <= kMostListed && tried <= n; tried += 1 + tried / 2) {
+    if (cluster.nodes.publish + (tried - 1) * cluster.nodes.read >= folded.end()) break;
     Maker::Folded node = maker.fold(tried);
-    if (folded && folded->end() <= node.end()) continue;
+    if (folded.end() <= node.end()) continue;
     folded = std::move(node);
     board = tried;
   }
@@ -294,7 +316,7 @@ PlanPtr scan_in_step(const Cluster& cluster, const Problem& problem, const Bound
       const std::int64_t most_lanes = std::min(n, radix - 1);
       for (std::int64_t lanes = 1;; lanes = std::min(2 * lanes, most_lanes)) {
         const bool possible = group == 1 || 2 * group <= lanes;
-        if (std::optional<Day> day = possible ? maker.make(*folded, radix, lanes, group, limit) : std::nullopt) {
+        if (std::optional<Day> day = possible ? maker.make(folded, radix, lanes, group, limit) : std::nullopt) {
           best = std::move(*day);
           limit = best.finish;
           how = fmt::format("boards of radix {}, then windows of nodes of radix {}, all in step", board, radix);
@@ -305,7 +327,7 @@ PlanPtr scan_in_step(const Cluster& cluster, const Problem& problem, const Bound
     }
   }
   const Claim claim{best.finish, bound.time, bound.source, how};
-  return std::make_shared<ScanInStep>(cluster, problem, claim, std::move(best));
+  return std::make_shared<ScanInStep>(cluster, problem, claim, board, std::move(best));
 }
 
 }  // namespace chasqui::plan
