@@ -19,6 +19,7 @@
 #include <ATen/ATen.h>
 #include <arpa/inet.h>
 #include <netdb.h>
+#include <pthread.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -58,14 +59,22 @@ void check(int code) {
   if (code != 0) throw std::runtime_error(std::string("chasqui: ") + chasqui_last_error());
 }
 
+/// How many forks lie between this process and the one that loaded the module.
+int forks = 0;
+
 /// One call of a collective.
 class Task;
 using TaskPtr = c10::intrusive_ptr<Task>;
 
-/// The tasks of a group, and the thread that runs what nobody waits for.
+/// The tasks of a group, and the thread that runs what nobody waits for. A process that a rank forks has a copy, but not the thread,
+/// which may have held the lock: the copy refuses all, and is never destroyed.
 class Queue {
  public:
-  Queue() : thread_([this] { serve(); }) {}
+  static std::shared_ptr<Queue> make() {
+    return {new Queue, [](Queue* queue) {
+              if (queue->is_at_home()) delete queue;
+            }};
+  }
   ~Queue() { stop(); }
   Queue(const Queue&) = delete;
   Queue& operator=(const Queue&) = delete;
@@ -81,9 +90,18 @@ class Queue {
   void stop();
 
  private:
+  Queue() : thread_([this] { serve(); }) {}
+
+  bool is_at_home() const { return forks == home_; }
+  void require_home() const {
+    if (!is_at_home())
+      throw std::runtime_error(
+          "chasqui: this process was forked by a rank and is none: it cannot use the rank's groups");
+  }
   void run_head(std::unique_lock<std::mutex>& lock);
   void serve();
 
+  const int home_ = forks;
   std::mutex mutex_;
   std::condition_variable done_;  ///< a task has ended
   std::condition_variable work_;  ///< for the thread
@@ -168,6 +186,7 @@ class Task final : public c10d::Work {
 };
 
 void Queue::push(const TaskPtr& task) {
+  require_home();
   const std::lock_guard lock(mutex_);
   task->number = ++pushed_;
   tasks_.push_back(task);
@@ -187,6 +206,7 @@ void Queue::run_head(std::unique_lock<std::mutex>& lock) {
 }
 
 void Queue::help(const Task& task) {
+  require_home();
   std::unique_lock lock(mutex_);
   while (!task.is_done()) {
     if (!running_ && !tasks_.empty()) run_head(lock);
@@ -201,6 +221,7 @@ bool Queue::wait(const Task& task, Clock::duration timeout) {
 }
 
 void Queue::hurry() {
+  require_home();
   const std::lock_guard lock(mutex_);
   if (tasks_.empty()) return;
   hurry_ = true;
@@ -208,6 +229,7 @@ void Queue::hurry() {
 }
 
 void Queue::stop() {
+  if (!is_at_home()) return;
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
@@ -508,7 +530,7 @@ class Group final : public Base {
   }
 
   chasqui_comm* comm_;
-  std::shared_ptr<Queue> queue_ = std::make_shared<Queue>();
+  std::shared_ptr<Queue> queue_ = Queue::make();
 };
 
 std::string random_name() {
@@ -643,5 +665,6 @@ c10::intrusive_ptr<Base> make_group(const c10::intrusive_ptr<c10d::Store>& store
 }  // namespace
 
 PYBIND11_MODULE(_torch, module) {
+  pthread_atfork(nullptr, nullptr, [] { ++forks; });
   module.def("make_group", &make_group, pybind11::call_guard<pybind11::gil_scoped_release>());
 }

@@ -45,10 +45,11 @@ World World::split(int parts) {
 }
 
 World World::split(std::span<const int> sizes) {
-  int first = 0, begin = 0, count = 0;
+  std::int64_t first = 0;
+  int begin = 0, count = 0;
   for (const int one : sizes) {
     if (one < 1) throw MachineError(Fault::bad_rank, fmt::format("split: a submachine of {} processors", one));
-    if (rank() >= first && rank() < first + one) begin = first, count = one;
+    if (rank() >= first && rank() < first + one) begin = static_cast<int>(first), count = one;
     first += one;
   }
   if (first != size()) {

@@ -12,6 +12,7 @@ namespace chasqui {
 namespace {
 
 constexpr std::size_t kMostFirst = 20'000;
+constexpr std::int64_t kMostUnrolled = 10'000'000;  ///< messages
 
 /// Calls visit(send) for the repetitions of every listed send, from its first item on, as long as it answers true and the
 /// numbers fit. REQUIRES period >= step.
@@ -35,7 +36,9 @@ Schedule unroll(const Schedule& stream, std::int64_t items) {
   if (stream.period.ticks <= 0 || stream.period.ticks % step != 0) {
     throw Error("period={} of the stream is no positive multiple of its step {}", stream.period.ticks, step);
   }
-  if (items < 1 || items > 2'000'000'000) throw Error("items={} is out of range: use 1..2·10^9", items);
+  const std::int64_t most = kMostUnrolled / std::max<std::int64_t>(stream.machine.P - 1, 1);
+  if (items < 1 || items > most)
+    throw Error("items={} is out of range: use 1..{}, as {} messages are the most", items, most, kMostUnrolled);
   Schedule finite;
   finite.machine = stream.machine;
   finite.problem = {.kind = Kind::broadcast, .root = stream.problem.root, .items = items};

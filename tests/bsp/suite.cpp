@@ -2,6 +2,7 @@
 #include "suite.hpp"
 
 #include <array>
+#include <limits>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -323,6 +324,11 @@ void message_of_far_too_much(World& w) {
   queue.room(0, std::size_t{1} << 62);
 }
 
+void split_of_too_many(World& w) {
+  constexpr int kMost = std::numeric_limits<int>::max();
+  w.split(std::array{kMost, kMost, w.size() + 2});  // 2^32 too many
+}
+
 void get_of_too_much(World& w) {
   Array<char> a(w, 1);
   const auto future = a.get(0, 0, std::size_t{1} << 32);
@@ -439,6 +445,7 @@ constexpr Misuse kMisuses[] = {
     {"get_far_outside", Fault::bad_get, "which has 16 bytes", 1, get_far_outside},
     {"get_of_far_too_much", Fault::resources, "at most 4294967295", 1, get_of_far_too_much},
     {"message_of_far_too_much", Fault::resources, "at most 4294967295", 1, message_of_far_too_much},
+    {"split_of_too_many", Fault::bad_rank, "the sizes add up to", 1, split_of_too_many},
     {"get_of_too_much", Fault::resources, "at most 4294967295", 1, get_of_too_much},
     {"array_of_too_much", Fault::resources, "2305843009213693952 elements of 8 bytes", 1, array_of_too_much},
     {"array_of_less_than_nothing", Fault::resources, "too long for any memory", 1, array_of_less_than_nothing},

@@ -2,11 +2,13 @@
 """The backend of torch.distributed: every collective equals gloo's; work handles, sub-groups, timeouts; training."""
 import importlib.util
 import os
+import signal
 import socket
 import sys
 import tempfile
 import threading
 import time
+import traceback
 import unittest
 from datetime import timedelta
 
@@ -190,6 +192,29 @@ def groups(rank, size):
 
 
 @with_group
+def forks(rank, size):
+    """A process that a rank forks, as the workers of a DataLoader are, has no thread that could end a call."""
+    pending = dist.all_reduce(torch.ones(1), async_op=True)
+    pending.wait()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(60)  # a child that hangs is a failure
+        try:
+            fails("forked by a rank", lambda: dist.all_reduce(torch.ones(1)))
+            fails("forked by a rank", lambda: dist.all_reduce(torch.ones(1), async_op=True))
+            dist.destroy_process_group()
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+        del pending
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    x = torch.ones(1)
+    dist.all_reduce(x)
+    assert x.item() == size
+
+
+@with_group
 def refusals(rank, size):
     fails("new_group(backend=\"gloo\")", lambda: dist.send(torch.ones(1), 0))
     fails("new_group(backend=\"gloo\")", lambda: dist.recv(torch.ones(1), 0))
@@ -362,6 +387,9 @@ class Backend(unittest.TestCase):
 
     def test_sub_groups(self):
         ranks.run(3, groups, self.path())
+
+    def test_forked_processes(self):
+        ranks.run(2, forks, self.path())
 
     def test_refusals(self):
         ranks.run(2, refusals, self.path())

@@ -128,6 +128,32 @@ class OnLanes {
   std::map<Pair, Fold> folds_;
 };
 
+/// N nodes of n ranks, numbered node by node.
+struct EqualNodes {
+  EqualNodes(int N, int n) : ranks(static_cast<std::size_t>(N * n)) {
+    topology.ranks = N * n;
+    topology.nodes = N;
+    topology.largest_node = topology.smallest_node = n;
+    topology.board = true;
+    nodes.add(n, N);
+    std::iota(ranks.begin(), ranks.end(), 0);
+  }
+  /// `program_of(shape)` of every rank in a reduction of so many values of 8 bytes.
+  template <typename ProgramOf>
+  std::vector<Program> reduction(std::size_t count, const ProgramOf& program_of) const {
+    std::vector<Program> programs;
+    for (const int rank : ranks) {
+      programs.push_back(
+          program_of(Shape{.kind = Kind::reduce, .rank = rank, .size = topology.ranks, .count = count, .element = 8}));
+    }
+    return programs;
+  }
+
+  Topology topology;
+  Nodes nodes;
+  std::vector<int> ranks;
+};
+
 /// Both networks of docs/clusters.md, Computed evidence 13.
 std::vector<std::pair<Profile, Played>> simulated_networks() {
   std::vector<std::pair<Profile, Played>> machines;
@@ -159,26 +185,15 @@ TEST(LanesInTime, TurnsMakeNobodyLate) {
   for (const auto& [profile, machine] : simulated_networks()) {
     for (const int n : {4, 8, 16}) {
       for (const int N : {9, 16, 27, 40, 64, 100}) {
-        Topology topology;
-        topology.ranks = N * n;
-        topology.nodes = N;
-        topology.largest_node = topology.smallest_node = n;
-        topology.board = true;
-        const LaneCosts costs = lane_costs({Kind::reduce, 8, 8, true}, topology, profile);
-        Nodes nodes;
-        nodes.add(n, N);
-        std::vector<int> ranks(static_cast<std::size_t>(topology.ranks));
-        std::iota(ranks.begin(), ranks.end(), 0);
-        std::vector<Program> programs;
-        for (const int rank : ranks) {
-          const Shape shape{.kind = Kind::reduce, .rank = rank, .size = topology.ranks, .count = 1, .element = 8};
-          programs.push_back(lane_program(shape, n, nodes, ranks, costs));
-        }
+        const EqualNodes cluster(N, n);
+        const LaneCosts costs = lane_costs({Kind::reduce, 8, 8, true}, cluster.topology, profile);
+        const std::vector<Program> programs = cluster.reduction(
+            1, [&](const Shape& shape) { return lane_program(shape, n, cluster.nodes, cluster.ranks, costs); });
         const double link = 1.5 * machine.link;  // a value of 8 bytes and its envelope
         std::vector<Program> at_once = programs;
         for (Program& program : at_once) std::fill(program.times.begin(), program.times.end(), 0.0);
         const double alone = OnLanes(at_once, n, costs, {machine.o, machine.L, 0}).finish();
-        const double predicted = lane_plan(Kind::reduce, nodes, 0, costs).nanoseconds;
+        const double predicted = lane_plan(Kind::reduce, cluster.nodes, 0, costs).nanoseconds;
         const double rounding =
             1 + 5e-5 * predicted;  // of times in ticks; a turn that is wrong makes a node late by 50 ns and more
         EXPECT_LE(OnLanes(programs, n, costs, {machine.o, machine.L, link}).finish(),
@@ -198,28 +213,17 @@ TEST(LanesInTime, BoardsMakeNoItemLate) {
   for (const auto& [profile, machine] : simulated_networks()) {
     for (const int n : {4, 16}) {
       for (const int N : {2, 5, 16}) {
-        Topology topology;
-        topology.ranks = N * n;
-        topology.nodes = N;
-        topology.largest_node = topology.smallest_node = n;
-        topology.board = true;
+        const EqualNodes cluster(N, n);
         const Query query{Kind::reduce, kBytes, 8, true};
-        const auto piped = piped_leaders(query, topology, profile);
+        const auto piped = piped_leaders(query, cluster.topology, profile);
         ASSERT_TRUE(piped);
         const double item = static_cast<double>(kBytes) / static_cast<double>(piped->items);
         LaneCosts costs;
         costs.reduce = board_time(profile, Kind::reduce, item, n, false);
         const auto busy = [&](Kind) { return costs.reduce / 2; };
-        Nodes nodes;
-        nodes.add(n, N);
-        std::vector<int> ranks(static_cast<std::size_t>(topology.ranks));
-        std::iota(ranks.begin(), ranks.end(), 0);
-        std::vector<Program> programs;
-        for (const int rank : ranks) {
-          const Shape shape{
-              .kind = Kind::reduce, .rank = rank, .size = topology.ranks, .count = kBytes / 8, .element = 8};
-          programs.push_back(piped_program(shape, nodes, ranks, piped->items, profile.levels.back(), busy));
-        }
+        std::vector<Program> programs = cluster.reduction(kBytes / 8, [&](const Shape& shape) {
+          return piped_program(shape, cluster.nodes, cluster.ranks, piped->items, profile.levels.back(), busy);
+        });
         const double link = profile.levels.back().G.value * item + machine.link;
         const double taken = OnLanes(std::move(programs), n, costs, {machine.o, machine.L, link}).finish();
         EXPECT_NEAR(taken, piped->nanoseconds, 0.005 * taken) << N << " nodes of " << n << ", latency " << machine.L;

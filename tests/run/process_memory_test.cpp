@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
@@ -56,6 +57,18 @@ TEST(ProcessMemory, MarksOfOthersComeToNothingOfARankThatHasFailed) {
   const auto* mark = reinterpret_cast<const std::uint64_t*>(told[0][3]) + 1;
   EXPECT_EQ(*mark, word + 1) << "nothing was marked: this test shows nothing";
   for (const auto& one : taken) EXPECT_TRUE(std::all_of(one.begin(), one.end(), [](auto w) { return w == 0; }));
+}
+
+TEST(ProcessMemory, IsLeftAloneWhereTheEnvironmentSaysAnythingButYes) {
+  for (const char* said : {"0", "no", "off"}) {
+    std::vector<Told> told(kRanks);
+    Alone first(0, true, told);
+    setenv("CHASQUI_REACH", said, 1);
+    EXPECT_EQ(open_process_memory(first, true), nullptr) << said;
+    setenv("CHASQUI_REACH", "1", 1);
+    EXPECT_THROW(open_process_memory(first, true), Error) << "nobody was asked: this test shows nothing";
+  }
+  unsetenv("CHASQUI_REACH");
 }
 
 }  // namespace

@@ -66,9 +66,9 @@ class Stream {
 
   /// The pattern repeats after this many steps, the items advanced alike; kSaturated if it does not fit.
   virtual std::int64_t period() const = 0;
-  /// What this rank begins to send at this time. Time: O(log of the runs + its block's size).
+  /// What this rank begins to send at this time, at most kMaxTime. Time: O(log of the runs + its block's size).
   std::optional<StreamMessage> sent(std::int64_t rank, Time begin) const;
-  /// What this rank has from this time on. Same cost.
+  /// What this rank has from this time on, at most kMaxTime. Same cost.
   std::optional<StreamMessage> received(std::int64_t rank, Time available) const;
   /// The same for the two-way infinite pattern, whose items may be negative.
   virtual std::optional<StreamMessage> pattern_sent(std::int64_t rank, std::int64_t time) const = 0;

@@ -7,7 +7,7 @@
 namespace chasqui {
 
 /// Items 0 .. items-1 of the stream as an ordinary broadcast, with the times the periodic pattern gives them.
-/// REQUIRES kind stream, period > 0.
+/// Throws an Error for more than 10^7 messages. REQUIRES kind stream, period > 0.
 Schedule unroll(const Schedule& stream, std::int64_t items);
 
 /// The sends of a stream from time 0 until one period after its first item is everywhere, at most 20 000 of them;

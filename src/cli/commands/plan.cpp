@@ -9,6 +9,7 @@
 #include "chasqui/plan/stream_algorithms.hpp"
 #include "chasqui/plan/sum.hpp"
 #include "chasqui/schedule/json.hpp"
+#include "chasqui/schedule/unroll.hpp"
 #include "chasqui/show/draw.hpp"
 #include "chasqui/solve/robust.hpp"
 #include "cli/frame/command.hpp"
@@ -21,7 +22,8 @@
 namespace chasqui::cli {
 namespace {
 
-constexpr std::int64_t kDrawnUnasked = 32;  ///< up to this many processors the plan is drawn at once
+constexpr std::int64_t kDrawnUnasked = 32;            ///< up to this many processors the plan is drawn at once …
+constexpr std::int64_t kDrawnUnaskedMessages = 2000;  ///< … and so many messages
 
 constexpr std::int64_t kMostMessages = 10'000'000;
 
@@ -166,7 +168,7 @@ class PlanCommand final : public Command {
     }
     if (out_) {
       out.print("written       {}, {} messages\n", *out_, written);
-    } else if (plan->machine().P <= kDrawnUnasked && message_count(*plan) <= 2000) {
+    } else if (plan->machine().P <= kDrawnUnasked && message_count(*plan) <= kDrawnUnaskedMessages) {
       draw(*plan, out);
     }
     return 0;
@@ -194,7 +196,10 @@ class PlanCommand final : public Command {
   }
 
   void draw(const plan::Plan& plan, Output& out) const {
-    const std::string picture = show::to_text(plan.schedule(), {out.utf8(), out.colour(), out.width()});
+    const Schedule schedule = plan.schedule();
+    if (std::ssize(unroll_first_items(schedule).sends) > kDrawnUnaskedMessages)
+      return;  // of a stream all that is drawn
+    const std::string picture = show::to_text(schedule, {out.utf8(), out.colour(), out.width()});
     const std::size_t title = picture.find('\n');
     out.print("\n{}", picture.substr(title + 1));
   }

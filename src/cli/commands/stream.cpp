@@ -147,6 +147,8 @@ class StreamCommand final : public Command {
       throw Error("--rank {} does not exist: ranks are 0..{}", *rank_, stream.P() - 1);
     if (at_ < 0 || steps_ < 1)
       throw Error("--at {} --steps {}: times begin at 0 and at least one step is shown", at_, steps_);
+    if (at_ > kMaxTime || steps_ > kMaxTime - at_)
+      throw Error("--at {} --steps {}: times end at {}", at_, steps_, kMaxTime);
     if (json_) {
       std::vector<plan::StreamMessage> messages;
       for (std::int64_t time = at_; time < at_ + steps_; ++time) {

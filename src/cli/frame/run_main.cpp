@@ -2,6 +2,7 @@
 // Finds the command, parses its options, runs it; turns an Error into one line and exit status 2.
 #include <algorithm>
 #include <exception>
+#include <filesystem>
 #include <optional>
 
 #include "chasqui/base/error.hpp"
@@ -111,7 +112,11 @@ int run_main(const std::vector<std::string>& arguments, Output& out) {
   } catch (const Error& error) {
     return complain(out, where, error.what());
   } catch (const std::bad_alloc&) {
-    return complain(out, where, "out of memory: plan fewer processors, or one rank with --rank");
+    return complain(out, where, "out of memory: ask for less, or for one rank with --rank");
+  } catch (const std::filesystem::filesystem_error& error) {
+    return complain(
+        out, where,
+        fmt::format("{}: {}: check the name and the permissions", error.path1().string(), error.code().message()));
   } catch (const std::exception& error) {
     return complain(out, where, fmt::format("unexpected: {} (a bug of chasqui: please report it)", error.what()));
   }

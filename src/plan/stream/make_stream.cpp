@@ -161,13 +161,15 @@ StreamPtr make_stream(std::int64_t P, std::int64_t L, std::int64_t root) {
 }
 
 std::optional<StreamMessage> Stream::sent(std::int64_t rank, Time begin) const {
-  CHASQUI_CHECK(rank >= 0 && rank < P_, "Stream::sent: rank={} P={}", rank, P_);
+  CHASQUI_CHECK(rank >= 0 && rank < P_ && begin.ticks <= kMaxTime, "Stream::sent: rank={} P={} begin={}", rank, P_,
+                begin.ticks);
   auto message = pattern_sent(rank, begin.ticks);
   return message && message->item >= 0 ? message : std::nullopt;
 }
 
 std::optional<StreamMessage> Stream::received(std::int64_t rank, Time available) const {
-  CHASQUI_CHECK(rank >= 0 && rank < P_, "Stream::received: rank={} P={}", rank, P_);
+  CHASQUI_CHECK(rank >= 0 && rank < P_ && available.ticks <= kMaxTime, "Stream::received: rank={} P={} available={}",
+                rank, P_, available.ticks);
   auto message = pattern_received(rank, available.ticks);
   return message && message->item >= 0 ? message : std::nullopt;
 }

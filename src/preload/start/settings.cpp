@@ -7,7 +7,6 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <sstream>
 #include <string_view>
 #include <thread>
@@ -28,9 +27,13 @@ const char* variable(const char* name) {
   return text != nullptr && *text != '\0' ? text : nullptr;
 }
 
-bool flag(const char* name) {
+bool flag(const char* name, bool otherwise, std::string& warnings) {
   const char* text = variable(name);
-  return text != nullptr && std::strcmp(text, "0") != 0;
+  if (text == nullptr) return otherwise;
+  const std::string_view value = text;
+  if (value == "0" || value == "1") return value == "1";
+  warnings += fmt::format("{}={}: neither 0 nor 1; {} is used. ", name, value, otherwise ? 1 : 0);
+  return otherwise;
 }
 
 double seconds(const char* name, double otherwise, std::string& warnings) {
@@ -110,11 +113,11 @@ std::uint64_t Settings::hash() const {
 
 Settings settings_of_environment(std::string& warnings) {
   Settings s;
-  s.log = flag("CHASQUI_LOG");
-  s.verify = flag("CHASQUI_VERIFY");
-  s.reproducible = flag("CHASQUI_REPRODUCIBLE");
-  s.same_bits = variable("CHASQUI_SAME_BITS") == nullptr || flag("CHASQUI_SAME_BITS");
-  s.gpu = variable("CHASQUI_GPU") == nullptr || flag("CHASQUI_GPU");
+  s.log = flag("CHASQUI_LOG", s.log, warnings);
+  s.verify = flag("CHASQUI_VERIFY", s.verify, warnings);
+  s.reproducible = flag("CHASQUI_REPRODUCIBLE", s.reproducible, warnings);
+  s.same_bits = flag("CHASQUI_SAME_BITS", s.same_bits, warnings);
+  s.gpu = flag("CHASQUI_GPU", s.gpu, warnings);
   if (const char* path = variable("CHASQUI_REPORT")) s.report = path;
   s.after = number("CHASQUI_AFTER", s.after, warnings);
   s.trials = number("CHASQUI_TRIALS", s.trials, warnings);

@@ -149,9 +149,10 @@ class Marks {
 
 #endif
 
+/// Ranks may read different values, so none is an Error: whoever sets anything but 1 wants less.
 bool off() {
   const char* text = std::getenv("CHASQUI_REACH");
-  return text != nullptr && std::string_view(text) == "0";
+  return text != nullptr && *text != '\0' && std::string_view(text) != "1";
 }
 
 }  // namespace
