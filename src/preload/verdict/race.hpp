@@ -12,9 +12,11 @@
 #include <memory>
 #include <string>
 
-#include "preload/verdict/comparison.hpp"
+#include "run/compare/comparison.hpp"
 
 namespace chasqui::preload {
+
+using run::BlockPlan, run::Compared, run::Comparison, run::Gain, run::Side, run::Standing;
 
 inline constexpr int kClasses = 16;  ///< a factor of four each
 
@@ -67,6 +69,8 @@ struct Expected {
   double period = 0;  ///< nanoseconds from call to call by the faster one; 0: nothing was found
 };
 
+/// The logarithm of 1.25: by so much long calls of ours must be faster where the MPI library's were timed under worse conditions than alone.
+inline const double kQuarter = std::log(1.25);
 inline constexpr double kLongCall = 4e4;      ///< nanoseconds of a call of which few are made
 inline constexpr std::uint64_t kEarlier = 4;  ///< times: so much is a doubtful verdict looked at
 

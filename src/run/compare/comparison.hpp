@@ -21,15 +21,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "preload/verdict/gain.hpp"
+#include "run/compare/gain.hpp"
 
-namespace chasqui::preload {
+namespace chasqui::run {
 
 enum class Side : std::uint8_t { native, ours };
 constexpr Side other(Side side) { return side == Side::native ? Side::ours : Side::native; }
-
-/// The logarithm of 1.25: by so much long calls of ours must be faster where the MPI library's were timed under worse conditions than alone.
-inline const double kQuarter = std::log(1.25);
 
 /// Of the verdict that there is. Where there is none a pair can be enough for one; it overturns none, and confirms a firm one.
 enum class Standing : std::uint8_t { none, doubtful, firm };
@@ -244,4 +241,4 @@ class Comparison {
   Compared result_;
 };
 
-}  // namespace chasqui::preload
+}  // namespace chasqui::run
