@@ -67,7 +67,7 @@ BlockPlan plan_of(double calls) {
   return {calls < 2 * longest.pair ? 1 : longest.pair, longest.first, quadruples};
 }
 
-constexpr double kLeastRatio = 0.05;  ///< in a noisy round the difference may be more than there is
+constexpr double kMostRatio = 10;  ///< more is noise, or as good
 
 }  // namespace
 
@@ -98,7 +98,7 @@ std::optional<double> Sampler::compare(double share, bool meets, const std::func
   const double now = clock_now();
   BlockPlan plan = plan_of(budget_.left(now) / ((now - begun) / 2));
   comm_.broadcast(plan, 0);
-  Comparison comparison(plan, Side::native, Standing::none, meets);
+  Comparison comparison(plan, Side::native, Trust::none, meets);
   for (bool ended = false; !ended;) {
     begin();
     comparison.arrive(start_.now() - outside);
@@ -116,9 +116,7 @@ std::optional<double> Sampler::compare(double share, bool meets, const std::func
   next_ = next;
   least_ += now - begun;
   cut_ = cut_ || budget_.cut();
-  const Compared& found = comparison.result();
-  const double ours = std::max(1.0, found.duration[static_cast<std::size_t>(Side::ours)]);
-  return std::max(kLeastRatio, 1 + found.gain.value / ours);
+  return std::clamp(comparison.result().ratio, 1 / kMostRatio, kMostRatio);
 }
 
 Median Sampler::every() {

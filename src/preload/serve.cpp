@@ -305,7 +305,7 @@ int settle(Collective what, MPI_Comm comm, const Interposed& call, Decision& dec
   try {
     leave_to_library(*decision.state);
     const Copy before(facts.in_place ? facts.output : Output{});
-    race.comparison = std::make_unique<Comparison>(rehearsal_of(facts.bytes), Side::native, Standing::none,
+    race.comparison = std::make_unique<Comparison>(rehearsal_of(facts.bytes), Side::native, Trust::none,
                                                    run::meets(facts.shape.kind));
     code = make_alike(
         what, comm, facts.bytes, [&] { return rehearse(what, comm, call, decision, *before.made); },

@@ -460,7 +460,7 @@ TEST(Comparisons, AreNotMadeWithoutTrials) {
 TEST(Comparisons, OfAQuadrupleEnd) {
   for (const BlockPlan plan : {BlockPlan{2, 3, 1}, BlockPlan{0, 1, 1}, BlockPlan{1, 0, 0}}) {
     for (int faster = 0; faster < 2; ++faster) {
-      Comparison comparison(plan, Side::native, Standing::none, true);
+      Comparison comparison(plan, Side::native, Trust::none, true);
       double now = 0;
       int calls = 0;
       for (;; ++calls) {

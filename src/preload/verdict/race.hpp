@@ -16,7 +16,7 @@
 
 namespace chasqui::preload {
 
-using run::BlockPlan, run::Compared, run::Comparison, run::Gain, run::Side, run::Standing;
+using run::BlockPlan, run::Compared, run::Comparison, run::Gain, run::Side, run::Trust;
 
 inline constexpr int kClasses = 16;  ///< a factor of four each
 
@@ -95,14 +95,14 @@ inline bool compares(Race& race, std::uint32_t trials, bool meets, double margin
   const bool known = race.verdict != Verdict::open;
   if (known && race.again == 0) race.again = static_cast<std::uint64_t>(trials / kShare);  // the profile's word
   if (known && ++race.settled <= race.again) return false;
-  const Standing standing = race.comparisons > 0 ? Standing::firm
-                            : !race.rehearsed    ? Standing::none
-                            : race.doubtful      ? Standing::doubtful
-                                                 : Standing::firm;
+  const Trust trust = race.comparisons > 0 ? Trust::firm
+                      : !race.rehearsed    ? Trust::none
+                      : race.doubtful      ? Trust::doubtful
+                                           : Trust::firm;
   // A rank that has no core for a moment makes a call take many times as long: where that happens all the time two calls are no verdict.
-  const int pair = race.crowded && standing == Standing::none ? 0 : BlockPlan{}.pair;
+  const int pair = race.crowded && trust == Trust::none ? 0 : BlockPlan{}.pair;
   const BlockPlan plan{.pair = pair, .first = static_cast<int>(std::clamp(trials, 2u, 1000u)), .margin = margin};
-  race.comparison = std::make_unique<Comparison>(plan, settled_side(race), standing, meets);
+  race.comparison = std::make_unique<Comparison>(plan, settled_side(race), trust, meets);
   return true;
 }
 
