@@ -72,7 +72,7 @@ struct Expected {
 /// The logarithm of 1.25: by so much long calls of ours must be faster where the MPI library's were timed under worse conditions than alone.
 inline const double kQuarter = std::log(1.25);
 inline constexpr double kLongCall = 4e4;      ///< nanoseconds of a call of which few are made
-inline constexpr std::uint64_t kEarlier = 4;  ///< times: so much is a doubtful verdict looked at
+inline constexpr std::uint64_t kEarlier = 4;  ///< times: so much earlier is a doubtful verdict looked at
 
 /// Before the first call. The program's own calls are compared when a pair of each side is a hundredth of those before. Sooner where MPI_Init saw
 /// little between the two and chose the MPI library: then trying ours costs next to nothing, and a program may well see more.
@@ -82,7 +82,8 @@ inline void expect(Race& race, const Expected& found) {
   race.rehearsed = true;
   race.doubtful = std::abs(found.factor) < Comparison::kConfirms;
   race.again = pause_after(2 * std::expm1(std::abs(found.factor)), found.period);
-  if (race.doubtful && race.verdict == Verdict::native && found.period < kLongCall) race.again /= kEarlier;
+  if (race.doubtful && race.verdict == Verdict::native && found.period < kLongCall)
+    race.again = race.again / kEarlier | 1;
 }
 
 /// Whose turn it is in a race that is not being compared, and must not be now.
