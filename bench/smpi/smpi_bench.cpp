@@ -28,6 +28,7 @@
 #include "measure/sample_call.hpp"
 #include "mpi/native.hpp"
 #include "run/board/shape.hpp"
+#include "run/call/kinds.hpp"
 #include "run/choose/board_cost.hpp"
 #include "run/choose/board_methods.hpp"
 #include "run/choose/lane_cost.hpp"
@@ -37,7 +38,6 @@
 
 using chasqui::Estimate;
 using chasqui::Kind;
-using chasqui::measure::has_blocks;
 using namespace chasqui::run;
 
 namespace {

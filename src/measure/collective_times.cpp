@@ -8,6 +8,7 @@
 #include "measure/sample_call.hpp"
 #include "measure/sampler.hpp"
 #include "run/board/process_memory.hpp"
+#include "run/call/kinds.hpp"
 #include "run/comm/fabric.hpp"
 
 namespace chasqui::measure {
@@ -62,14 +63,14 @@ void CollectiveTimes::measure(Comm& comm, const RoundBudget& budget) {
   for (std::size_t i = 0; i < list.size(); ++i) {
     const Entry& entry = list[(static_cast<std::size_t>(at) + i) % list.size()];
     sample.become(entry.kind, static_cast<std::size_t>(entry.bytes), comm.size());
+    const auto run_by = [&](Method method) {  // the sampler's own messages go their usual way
+      comm.force({method, 0, 1, ""});
+      comm.run(call);
+      comm.unforce();
+    };
     const auto forced = [&](Method method) {
-      const Choice choice{method, 0, 1, ""};
-      const auto body = [&] {  // the sampler's own messages go their usual way
-        comm.force(choice);
-        comm.run(call);
-        comm.unforce();
-      };
-      return sampler.together(share, body, before);
+      return sampler.together(
+          share, [&] { run_by(method); }, before);
     };
     const bool crosses = comm.topology().cross_memory && has_method(comm, call, Method::cross_memory);
     const auto ours = crosses ? forced(Method::staged)
@@ -77,7 +78,16 @@ void CollectiveTimes::measure(Comm& comm, const RoundBudget& budget) {
                                     share, [&] { comm.run(call); }, before);
     std::optional<double> cross_memory, native;
     if (crosses && ours) cross_memory = forced(Method::cross_memory);
-    if (has_native && ours && (cross_memory || !crosses)) native = forced(Method::native);
+    if (has_native && ours && (cross_memory || !crosses)) {
+      const Method best = cross_memory && *cross_memory < *ours ? Method::cross_memory : Method::staged;
+      const auto by = [&](Side side) {
+        if (side == Side::native) run_by(Method::native);
+        else if (crosses) run_by(best);
+        else comm.run(call);
+      };
+      native = sampler.compare(share, meets(entry.kind), by, before);
+      if (native) *native *= std::min(*ours, cross_memory.value_or(*ours));
+    }
     if (!ours || (crosses && !cross_memory) || (has_native && !native)) {  // out of time
       if (comm.rank() == 0) at_ = static_cast<int>((static_cast<std::size_t>(at) + i) % list.size());
       return;

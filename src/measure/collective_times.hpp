@@ -10,7 +10,7 @@
 
 namespace chasqui::measure {
 
-/// Ours and the library's in turn, so that drift hits both alike. Each round goes on where the last one was out of time.
+/// The library's against ours in blocks by turns, so that drift hits both alike. Each round goes on where the last one was out of time.
 class CollectiveTimes {
  public:
   /// Collective: times entries until the budget is spent, but none twice.

@@ -6,14 +6,9 @@
 #include <vector>
 
 #include "chasqui/run/call.hpp"
+#include "run/call/kinds.hpp"
 
 namespace chasqui::measure {
-
-/// Do blocks of all ranks lie side by side, at the root or everywhere?
-inline bool has_blocks(Kind kind) {
-  return kind == Kind::allgather || kind == Kind::gather || kind == Kind::scatter || kind == Kind::alltoall ||
-         kind == Kind::reduce_scatter;
-}
 
 class SampleCall {
  public:
@@ -23,7 +18,7 @@ class SampleCall {
   void become(Kind kind, std::size_t bytes, int ranks) {
     static const run::Sum sum;
     const std::size_t count = (bytes + sizeof(double) - 1) / sizeof(double);
-    in_.assign(count * (has_blocks(kind) ? static_cast<std::size_t>(ranks) : 1), 1.0);
+    in_.assign(count * (run::has_blocks(kind) ? static_cast<std::size_t>(ranks) : 1), 1.0);
     out_.assign(in_.size(), 0.0);
     call_.kind = kind;
     call_.in = in_.data();

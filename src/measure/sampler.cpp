@@ -54,6 +54,71 @@ std::optional<double> Sampler::together(double share, const std::function<void()
   });
 }
 
+namespace {
+
+/// The longest comparison that makes no more calls than there is time for.
+BlockPlan plan_of(double calls) {
+  const BlockPlan longest;
+  int quadruples = 0;
+  for (double made = 2 * longest.pair; quadruples < longest.quadruples; ++quadruples) {
+    made += 4 * (longest.first << quadruples);
+    if (made > calls) break;
+  }
+  return {calls < 2 * longest.pair ? 1 : longest.pair, longest.first, quadruples};
+}
+
+constexpr double kMostRatio = 10;  ///< more is noise, or as good
+
+}  // namespace
+
+std::optional<double> Sampler::compare(double share, bool meets, const std::function<void(Side)>& call,
+                                       const std::function<void()>& before) {
+  if (next_ == 0) return {};
+  budget_.begin(clock_now(), share);
+  double outside = 0;  // the comparison's clock stands still in calls, and while data is written
+  const auto begin = [&] {
+    const double begun = start_.now();
+    if (before) {
+      before();
+      comm_.barrier();
+    }
+    outside += start_.now() - begun;
+  };
+  const auto made = [&](Side side) {
+    const double begun = start_.now();
+    call(side);
+    const double took = start_.now() - begun;
+    outside += took;
+    comm_.barrier();
+    return took;
+  };
+  // First calls make connections and touch memory; and they say how many there is time for.
+  const double begun = clock_now();
+  for (const Side side : {Side::native, Side::ours}) begin(), made(side);
+  const double now = clock_now();
+  BlockPlan plan = plan_of(budget_.left(now) / ((now - begun) / 2));
+  comm_.broadcast(plan, 0);
+  Comparison comparison(plan, Side::native, Trust::none, meets);
+  for (bool ended = false; !ended;) {
+    begin();
+    comparison.arrive(start_.now() - outside);
+    if (!comparison.due()) {
+      comparison.ran(made(comparison.turn()));
+      continue;
+    }
+    const std::vector<double> mine = comparison.numbers();
+    std::vector<double> most(mine.size());
+    comm_.allreduce(std::span<const double>(mine), std::span<double>(most), Maximum{});
+    ended = comparison.agreed(most);
+  }
+  int next = budget_.next(clock_now());
+  comm_.broadcast(next, 0);
+  next_ = next;
+  least_ += now - begun;
+  cut_ = cut_ || budget_.cut();
+  return std::clamp(comparison.result().ratio, 1 / kMostRatio, kMostRatio);
+}
+
 Median Sampler::every() {
   return [this](double share, const std::function<double()>& sample) {
     const auto value = median(share, sample);

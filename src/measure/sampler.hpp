@@ -10,12 +10,15 @@
 #include "measure/common_start.hpp"
 #include "measure/estimate.hpp"
 #include "measure/time_budget.hpp"
+#include "run/compare/comparison.hpp"
 
 namespace chasqui::measure {
 
 class Sampler {
  public:
   explicit Sampler(run::Comm& comm) : comm_(comm), start_(comm) {}  ///< Collective.
+  /// With another clock, of one host (tests).
+  Sampler(run::Comm& comm, std::function<double()> clock) : comm_(comm), start_(comm, std::move(clock), false) {}
 
   /// Collective: the parts that follow have this many nanoseconds together, as rank 0 says.
   /// `each`: every part takes a sample at least, however late it is; otherwise what does not fit is left out.
@@ -29,6 +32,11 @@ class Sampler {
   /// The median of such samples of one collective. before: what each rank does before that start.
   std::optional<double> together(double share, const std::function<void()>& body,
                                  const std::function<void()>& before = {});
+
+  /// Collective: the MPI library's calls and ours in blocks by turns, as the drop-in library compares them in a program, ranks together before each call.
+  /// How many times as long the MPI library's takes. meets: does no rank leave one before all have come? Nothing: it did not fit.
+  std::optional<double> compare(double share, bool meets, const std::function<void(run::Side)>& call,
+                                const std::function<void()>& before = {});
 
   /// For parts that all take a sample at least.
   Median every();

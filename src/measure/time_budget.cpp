@@ -28,8 +28,7 @@ void TimeBudget::begin(double now, double share) {
 
 int TimeBudget::more(double now, double fastest, std::size_t taken) const {
   const double cost = std::max(fastest, kShort);
-  const double wanted =
-      std::min((begun_ + own_ - now) / cost, std::min(own_ / cost, kMostSamples) - static_cast<double>(taken));
+  const double wanted = std::min(left(now) / cost, std::min(own_ / cost, kMostSamples) - static_cast<double>(taken));
   return static_cast<int>(std::clamp(wanted, 0.0, kAtOnce));
 }
 

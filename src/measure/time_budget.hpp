@@ -22,6 +22,9 @@ class TimeBudget {
   /// How many more it takes after `taken`, of which the fastest took `fastest` nanoseconds; 0: no more.
   int more(double now, double fastest, std::size_t taken) const;
 
+  /// Nanoseconds until its share is over.
+  double left(double now) const { return begun_ + own_ - now; }
+
   /// Some part had to do with one sample or none.
   bool cut() const { return cut_; }
 

@@ -13,6 +13,7 @@
 #include "preload/native.hpp"
 #include "preload/verdict/decide.hpp"
 #include "preload/verify.hpp"
+#include "run/call/kinds.hpp"
 #include "run/comm/fabric.hpp"
 
 namespace chasqui::preload {
@@ -304,8 +305,8 @@ int settle(Collective what, MPI_Comm comm, const Interposed& call, Decision& dec
   try {
     leave_to_library(*decision.state);
     const Copy before(facts.in_place ? facts.output : Output{});
-    race.comparison =
-        std::make_unique<Comparison>(rehearsal_of(facts.bytes), Side::native, Standing::none, meets(facts.shape.kind));
+    race.comparison = std::make_unique<Comparison>(rehearsal_of(facts.bytes), Side::native, Trust::none,
+                                                   run::meets(facts.shape.kind));
     code = make_alike(
         what, comm, facts.bytes, [&] { return rehearse(what, comm, call, decision, *before.made); },
         before.made.has_value());

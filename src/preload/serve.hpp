@@ -55,12 +55,6 @@ struct CallFacts {
   std::size_t first = 0;                   ///< reductions: the element that the result begins with
 };
 
-/// Does no rank leave the call before all have come?
-inline bool meets(Kind kind) {
-  return kind == Kind::barrier || kind == Kind::allreduce || kind == Kind::allgather || kind == Kind::alltoall ||
-         kind == Kind::reduce_scatter;
-}
-
 /// The logarithm by which ours must be faster. Long all-to-alls of both sides are copied by the kernel, from the same pages to the same;
 /// ours have nothing to win there, and beside ours the MPI library's were seen to take a quarter longer than alone.
 inline double margin(Kind kind, std::size_t block) {

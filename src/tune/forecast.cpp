@@ -5,6 +5,7 @@
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/tune/tuner.hpp"
+#include "run/call/kinds.hpp"
 
 namespace chasqui::tune {
 namespace {
@@ -39,9 +40,7 @@ bool allowed(const TunerOptions& options, const Algorithm& algorithm) {
 
 /// Sizes of a collective of blocks stop where all blocks together are as long.
 std::int64_t largest_of(Kind kind, const TunerOptions& options) {
-  const bool blocks = kind == Kind::allgather || kind == Kind::gather || kind == Kind::scatter ||
-                      kind == Kind::alltoall || kind == Kind::reduce_scatter;
-  return std::max<std::int64_t>(8, blocks ? options.largest / options.ranks : options.largest);
+  return std::max<std::int64_t>(8, run::has_blocks(kind) ? options.largest / options.ranks : options.largest);
 }
 
 std::vector<std::int64_t> sizes_from(std::int64_t first, std::int64_t factor, Kind kind, const TunerOptions& options) {

@@ -15,6 +15,7 @@
 #include "cli/frame/command.hpp"
 #include "cli/frame/progress.hpp"
 #include "cli/launch/engine.hpp"
+#include "run/call/kinds.hpp"
 
 namespace chasqui::cli {
 namespace {
@@ -145,10 +146,8 @@ class CliffsCommand final : public Command {
                                     return true;
                                   }};
     measure::CommonStart start(comm);
-    const bool blocks = kind == Kind::allgather || kind == Kind::gather || kind == Kind::scatter ||
-                        kind == Kind::alltoall || kind == Kind::reduce_scatter;
     for (const std::int64_t bytes : bytes_for(kind, 4)) {
-      if (blocks && bytes * comm.size() > 4 * largest_) break;
+      if (run::has_blocks(kind) && bytes * comm.size() > 4 * largest_) break;
       const int rounds = static_cast<int>(rounds_);
       const auto raced = measure::race(comm, start, kind, static_cast<std::size_t>(bytes), {native, own},
                                        {.few = rounds, .rounds = rounds, .hopeless = 1e9});

@@ -7,6 +7,7 @@
 #include "chasqui/base/clock.hpp"
 #include "chasqui/run/choose.hpp"
 #include "preload/verdict/rehearsal.hpp"
+#include "run/call/kinds.hpp"
 #include "run/comm/fabric.hpp"
 
 namespace chasqui::preload {
@@ -169,7 +170,7 @@ void decide(Collective what, MPI_Comm comm, const Interposed& call, Decision& de
     decision.way = Decision::both;
   } else if (for_good && race.verdict == Verdict::open) {
     decision.way = Decision::settle;
-  } else if (compares(race, static_cast<std::uint32_t>(s.trials), meets(decision.facts.shape.kind),
+  } else if (compares(race, static_cast<std::uint32_t>(s.trials), run::meets(decision.facts.shape.kind),
                       margin(decision.facts.shape.kind, decision.facts.bytes)) &&
              goes_on(what, decision)) {
     decision.way = race.comparison->turn() == Side::ours ? Decision::compare_ours : Decision::compare_native;

@@ -12,9 +12,11 @@
 #include <memory>
 #include <string>
 
-#include "preload/verdict/comparison.hpp"
+#include "run/compare/comparison.hpp"
 
 namespace chasqui::preload {
+
+using run::BlockPlan, run::Compared, run::Comparison, run::Gain, run::Side, run::Trust;
 
 inline constexpr int kClasses = 16;  ///< a factor of four each
 
@@ -67,8 +69,10 @@ struct Expected {
   double period = 0;  ///< nanoseconds from call to call by the faster one; 0: nothing was found
 };
 
+/// The logarithm of 1.25: by so much long calls of ours must be faster where the MPI library's were timed under worse conditions than alone.
+inline const double kQuarter = std::log(1.25);
 inline constexpr double kLongCall = 4e4;      ///< nanoseconds of a call of which few are made
-inline constexpr std::uint64_t kEarlier = 4;  ///< times: so much is a doubtful verdict looked at
+inline constexpr std::uint64_t kEarlier = 4;  ///< times: so much earlier is a doubtful verdict looked at
 
 /// Before the first call. The program's own calls are compared when a pair of each side is a hundredth of those before. Sooner where MPI_Init saw
 /// little between the two and chose the MPI library: then trying ours costs next to nothing, and a program may well see more.
@@ -78,7 +82,8 @@ inline void expect(Race& race, const Expected& found) {
   race.rehearsed = true;
   race.doubtful = std::abs(found.factor) < Comparison::kConfirms;
   race.again = pause_after(2 * std::expm1(std::abs(found.factor)), found.period);
-  if (race.doubtful && race.verdict == Verdict::native && found.period < kLongCall) race.again /= kEarlier;
+  if (race.doubtful && race.verdict == Verdict::native && found.period < kLongCall)
+    race.again = race.again / kEarlier | 1;
 }
 
 /// Whose turn it is in a race that is not being compared, and must not be now.
@@ -91,14 +96,14 @@ inline bool compares(Race& race, std::uint32_t trials, bool meets, double margin
   const bool known = race.verdict != Verdict::open;
   if (known && race.again == 0) race.again = static_cast<std::uint64_t>(trials / kShare);  // the profile's word
   if (known && ++race.settled <= race.again) return false;
-  const Standing standing = race.comparisons > 0 ? Standing::firm
-                            : !race.rehearsed    ? Standing::none
-                            : race.doubtful      ? Standing::doubtful
-                                                 : Standing::firm;
+  const Trust trust = race.comparisons > 0 ? Trust::firm
+                      : !race.rehearsed    ? Trust::none
+                      : race.doubtful      ? Trust::doubtful
+                                           : Trust::firm;
   // A rank that has no core for a moment makes a call take many times as long: where that happens all the time two calls are no verdict.
-  const int pair = race.crowded && standing == Standing::none ? 0 : BlockPlan{}.pair;
+  const int pair = race.crowded && trust == Trust::none ? 0 : BlockPlan{}.pair;
   const BlockPlan plan{.pair = pair, .first = static_cast<int>(std::clamp(trials, 2u, 1000u)), .margin = margin};
-  race.comparison = std::make_unique<Comparison>(plan, settled_side(race), standing, meets);
+  race.comparison = std::make_unique<Comparison>(plan, settled_side(race), trust, meets);
   return true;
 }
 

@@ -17,6 +17,7 @@
 #include "preload/state.hpp"
 #include "preload/verdict/race.hpp"
 #include "run/board/shape.hpp"
+#include "run/call/kinds.hpp"
 #include "run/comm/fabric.hpp"
 
 namespace chasqui::preload {
@@ -25,19 +26,14 @@ namespace {
 struct Rehearsed {
   Collective what;
   Kind kind;
-  bool blocks = false;  ///< of all ranks, side by side
-  bool rare = false;    ///< comes when all others were tried
+  bool rare = false;  ///< comes when all others were tried
 };
-constexpr Rehearsed kRehearsed[] = {{Collective::Barrier, Kind::barrier},
-                                    {Collective::Bcast, Kind::broadcast},
-                                    {Collective::Allreduce, Kind::allreduce},
-                                    {Collective::Reduce, Kind::reduce},
-                                    {Collective::Allgather, Kind::allgather, true},
-                                    {Collective::Gather, Kind::gather, true},
-                                    {Collective::Scatter, Kind::scatter, true},
-                                    {Collective::Scan, Kind::scan},
-                                    {Collective::Alltoall, Kind::alltoall, true, true},
-                                    {Collective::Reduce_scatter_block, Kind::reduce_scatter, false, true}};
+constexpr Rehearsed kRehearsed[] = {
+    {Collective::Barrier, Kind::barrier},         {Collective::Bcast, Kind::broadcast},
+    {Collective::Allreduce, Kind::allreduce},     {Collective::Reduce, Kind::reduce},
+    {Collective::Allgather, Kind::allgather},     {Collective::Gather, Kind::gather},
+    {Collective::Scatter, Kind::scatter},         {Collective::Scan, Kind::scan},
+    {Collective::Alltoall, Kind::alltoall, true}, {Collective::Reduce_scatter_block, Kind::reduce_scatter, true}};
 constexpr std::size_t kSizes[] = {8, 64, 256, 1024, 4096, 16'384, 65'536};  ///< one of each class
 constexpr std::size_t kMostBytes = std::size_t{1} << 20;                    ///< of a rank's buffer
 
@@ -119,7 +115,7 @@ class Rehearsal {
       }
       if (clearly_longer(least[0], least[1])) break;  // for us; against us blocks are repeated
     }
-    if (!blocks_decide(least[0], least[1], meets(which.kind)) && !also_alone(least)) return false;
+    if (!blocks_decide(least[0], least[1], run::meets(which.kind)) && !also_alone(least)) return false;
     note(which.what, bytes, least);
     return true;
   }
@@ -183,20 +179,14 @@ class Rehearsal {
   /// What this rank is about to give, a word of each cache line: programs send what they have just computed, which is in no other core's
   /// cache. Data sent again unchanged may still lie where its reader had it.
   void write_anew() {
-    const std::int64_t blocks = gives_blocks(call_.kind) ? comm_->size() : 1;
-    if (call_.kind == Kind::barrier || (rooted_out(call_.kind) && comm_->rank() != call_.root)) return;
+    const std::int64_t blocks = run::gives_blocks(call_.kind) ? comm_->size() : 1;
+    if (call_.kind == Kind::barrier || (run::root_gives(call_.kind) && comm_->rank() != call_.root)) return;
     std::vector<double>& given = call_.kind == Kind::broadcast ? out_ : in_;
     const auto words = static_cast<std::size_t>(blocks * call_.count);
     constexpr std::size_t kStep = run::kLine / sizeof(double);
     ++written_;
     for (std::size_t i = 0; i < words; i += kStep) given[i] = written_;
   }
-  /// A block for every rank.
-  static bool gives_blocks(Kind kind) {
-    return kind == Kind::scatter || kind == Kind::alltoall || kind == Kind::reduce_scatter;
-  }
-  /// The root alone gives.
-  static bool rooted_out(Kind kind) { return kind == Kind::broadcast || kind == Kind::scatter; }
 
   /// The most that any rank has. False: it is over.
   template <std::size_t N>
@@ -256,7 +246,7 @@ void rehearse(int size) {
     if (s.disabled[static_cast<int>(each.what)]) return false;
     if (each.kind == Kind::barrier) return bytes == kSizes[0];
     if (each.kind == Kind::reduce_scatter) return bytes / sizeof(double) >= static_cast<std::size_t>(size);
-    return !each.blocks || bytes * static_cast<std::size_t>(size) <= kMostBytes;
+    return !run::has_blocks(each.kind) || bytes * static_cast<std::size_t>(size) <= kMostBytes;
   };
   for (const bool rare : {false, true}) {
     for (const std::size_t bytes : kSizes) {

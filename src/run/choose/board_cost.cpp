@@ -9,6 +9,7 @@
 
 #include "run/board/process_memory.hpp"
 #include "run/board/shape.hpp"
+#include "run/call/kinds.hpp"
 
 namespace chasqui::run {
 namespace {
@@ -205,9 +206,8 @@ double cross_memory_time(const Profile& profile, Kind kind, double bytes, int ra
 }
 
 std::size_t countable_bytes(Kind kind, int ranks) {
-  const bool blocks = kind == Kind::allgather || kind == Kind::gather || kind == Kind::scatter ||
-                      kind == Kind::alltoall || kind == Kind::reduce_scatter;
-  return static_cast<std::size_t>(std::numeric_limits<int>::max()) / static_cast<std::size_t>(blocks ? ranks : 1);
+  return static_cast<std::size_t>(std::numeric_limits<int>::max()) /
+         static_cast<std::size_t>(has_blocks(kind) ? ranks : 1);
 }
 
 std::optional<NativeTime> native_time(const Profile& profile, const Topology& topology, Kind kind, double bytes) {

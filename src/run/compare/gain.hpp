@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace chasqui::preload {
+namespace chasqui::run {
 
 /// Nanoseconds. The truth lies within twice the error on both sides in about 95 of 100 cases.
 struct Gain {
@@ -93,4 +93,4 @@ class GapSeen {
   TimesInside inside_[2];
 };
 
-}  // namespace chasqui::preload
+}  // namespace chasqui::run

@@ -21,18 +21,15 @@
 #include <cstdint>
 #include <vector>
 
-#include "preload/verdict/gain.hpp"
+#include "run/compare/gain.hpp"
 
-namespace chasqui::preload {
+namespace chasqui::run {
 
 enum class Side : std::uint8_t { native, ours };
 constexpr Side other(Side side) { return side == Side::native ? Side::ours : Side::native; }
 
-/// The logarithm of 1.25: by so much long calls of ours must be faster where the MPI library's were timed under worse conditions than alone.
-inline const double kQuarter = std::log(1.25);
-
 /// Of the verdict that there is. Where there is none a pair can be enough for one; it overturns none, and confirms a firm one.
-enum class Standing : std::uint8_t { none, doubtful, firm };
+enum class Trust : std::uint8_t { none, doubtful, firm };
 
 /// Calls in a block of the pair (0: no pair), in one of the first quadruple, and how many quadruples, each twice as long.
 struct BlockPlan {
@@ -43,6 +40,7 @@ struct BlockPlan {
 struct Compared {
   Side better = Side::native;
   std::array<double, 2> duration{};  ///< by Side: nanoseconds inside a call, of the slowest rank
+  double ratio = 1;                  ///< how many times as long the MPI library's call takes, as it was decided
   Gain gain;                         ///< what a call takes less from the program by ours
   double period = 0;                 ///< nanoseconds from call to call by the better one
   double cost = 0;                   ///< nanoseconds inside all calls made, beyond as many of the better one
@@ -53,8 +51,8 @@ struct Compared {
 class Comparison {
  public:
   /// incumbent: who serves until now, and begins. meets: does no rank leave the call before all have come?
-  Comparison(BlockPlan plan, Side incumbent, Standing standing, bool meets)
-      : plan_(plan), incumbent_(incumbent), standing_(standing), meets_(meets) {
+  Comparison(BlockPlan plan, Side incumbent, Trust trust, bool meets)
+      : plan_(plan), incumbent_(incumbent), trust_(trust), meets_(meets) {
     // Later no rank is without memory for what all have agreed on.
     durations_.reserve(
         static_cast<std::size_t>(4 * std::max(plan.pair, plan.first << std::max(0, plan.quadruples - 1))));
@@ -116,8 +114,8 @@ class Comparison {
     look_at_gap(most);
     if (stage_ == 0) {
       const bool clear = std::min(std::abs(x), std::abs(by_duration)) > kClear && (x > 0) == (by_duration > 0);
-      const bool confirmed = standing_ == Standing::firm && std::min(x, by_duration) > std::max(kConfirms, limit());
-      if ((clear && (standing_ == Standing::none || x > 0)) || confirmed || plan_.quadruples == 0) return end(x, x);
+      const bool confirmed = trust_ == Trust::firm && std::min(x, by_duration) > std::max(kConfirms, limit());
+      if ((clear && (trust_ == Trust::none || x > 0)) || confirmed || plan_.quadruples == 0) return end(x, x);
       return open(1), false;
     }
     double noise = (std::abs(std::log(std::max(1.0, most[5]) / std::max(1.0, most[8]))) +
@@ -216,6 +214,7 @@ class Comparison {
   bool end(double by, double x) {
     const bool ours_first = incumbent_ == Side::ours;
     result_.better = by < limit() ? other(incumbent_) : incumbent_;
+    result_.ratio = std::exp(ours_first ? by : -by);
     result_.duration = {last_durations_[ours_first ? 1 : 0], last_durations_[ours_first ? 0 : 1]};
     result_.gain = gap_.gap(last_period_);
     if (!ours_first) result_.gain.value = -result_.gain.value;
@@ -228,7 +227,7 @@ class Comparison {
 
   BlockPlan plan_;
   Side incumbent_;
-  Standing standing_;
+  Trust trust_;
   bool meets_;
   int stage_ = 0, length_ = 1;       ///< 0: the pair
   int made_ = 0;                     ///< calls of this stage
@@ -244,4 +243,4 @@ class Comparison {
   Compared result_;
 };
 
-}  // namespace chasqui::preload
+}  // namespace chasqui::run
