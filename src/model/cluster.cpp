@@ -5,6 +5,7 @@
 
 #include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
+#include "chasqui/base/in_words.hpp"
 
 namespace chasqui {
 namespace {
@@ -106,8 +107,7 @@ void validate(const Nodes& nodes, const LogP& machine) {
     if (run.size < 1) throw Error("n={} is too small: a node has at least one rank", run.size);
   }
   if (nodes.ranks() > kMaxProcessors)
-    throw Error("the nodes have {} ranks: there may be at most {}",
-                nodes.ranks() == kSaturated ? "2^63 or more" : std::to_string(nodes.ranks()), kMaxProcessors);
+    throw Error("the nodes have {} ranks: there may be at most {}", in_words(nodes.ranks()), kMaxProcessors);
   if (nodes.ranks() != machine.P)
     throw Error("the nodes have {} ranks but P={}: their sizes must add up to P", nodes.ranks(), machine.P);
   require_range("gamma", nodes.gamma);

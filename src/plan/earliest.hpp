@@ -35,4 +35,19 @@ class Earliest {
   PlanPtr best_;
 };
 
+/// The schedule that ends first, of those that play(style, before) finds for these styles, or nothing where none ends before `before`. None takes
+/// less than `bound`.
+template <typename Styles, typename Play>
+std::optional<Schedule> earliest_of(const Styles& styles, Time bound, Time before, Play play) {
+  std::optional<Schedule> best;
+  for (const auto& style : styles) {
+    if (before <= bound) break;
+    std::optional<Schedule> found = play(style, before);
+    if (!found || found->finish >= before) continue;
+    before = found->finish;
+    best = std::move(found);
+  }
+  return best;
+}
+
 }  // namespace chasqui::plan

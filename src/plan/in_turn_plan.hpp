@@ -16,13 +16,15 @@ inline Time turn_after(const LogP& machine, Time finish) {
   return finish + std::max(Time{0}, machine.gap() - machine.lambda());
 }
 
-/// INVARIANT: what both carry means the same, or `second_carries` is what the messages of the second carry instead.
+/// INVARIANT: what both carry means the same, or `second_carries` is what the messages of the second carry instead, or what they carry are items that
+/// are numbered from `second_from` on.
 class InTurnPlan final : public Plan {
  public:
-  InTurnPlan(const Problem& problem, Claim claim, PlanPtr first, PlanPtr second, Part second_carries = {})
+  InTurnPlan(const Problem& problem, Claim claim, PlanPtr first, PlanPtr second, Part second_carries = {},
+             std::int64_t second_from = 0)
       : Plan(Cluster{first->machine(), first->nodes()}, problem, std::move(claim)), first_(std::move(first)),
         second_(std::move(second)), second_carries_(second_carries),
-        turn_(turn_after(machine_, first_->claim().finish)) {
+        second_from_(static_cast<std::int32_t>(second_from)), turn_(turn_after(machine_, first_->claim().finish)) {
     claim_.finish = turn_ + second_->claim().finish;
   }
 
@@ -56,12 +58,14 @@ class InTurnPlan final : public Plan {
     for (Event event : more) {
       event.begin += turn_;
       if (second_carries_.len > 0) event.part = second_carries_;
+      event.part.lo += second_from_;
       events.push_back(event);
     }
   }
 
   PlanPtr first_, second_;
   Part second_carries_;
+  std::int32_t second_from_;
   Time turn_;
 };
 

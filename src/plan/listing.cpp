@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "plan/listing.hpp"
 
-#include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
+#include "chasqui/base/in_words.hpp"
 
 namespace chasqui::plan {
 namespace {
@@ -11,8 +11,6 @@ constexpr std::int64_t kMostEvents = 2'000'000;
 constexpr std::int64_t kMostOwnEvents = 10'000'000;
 
 }  // namespace
-
-std::string in_words(std::int64_t count) { return count == kSaturated ? "2^63 or more" : std::to_string(count); }
 
 bool listable(std::int64_t events) { return events <= kMostEvents; }
 

@@ -4,15 +4,11 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <string>
 #include <string_view>
 
 #include "chasqui/schedule/schedule.hpp"
 
 namespace chasqui::plan {
-
-/// A number that may have saturated, in words.
-std::string in_words(std::int64_t count);
 
 /// May a plan of so many messages, publications and readings be a list?
 bool listable(std::int64_t events);

@@ -24,6 +24,7 @@
 #include "plan/cluster_samples.hpp"
 #include "plan/clusters/cluster_plans.hpp"
 #include "plan/clusters/exchange/exchange_in_step.hpp"
+#include "plan/clusters/node_index.hpp"
 #include "plan/local_equals_schedule.hpp"
 
 namespace chasqui::plan {
@@ -117,6 +118,38 @@ TEST(Clusters, AThousandUnequalNodes) {
     EXPECT_LE(static_cast<double>(claim.finish.ticks), most * static_cast<double>(claim.bound.ticks))
         << to_string(kind) << " takes " << claim.finish.ticks << ", at least " << claim.bound.ticks;
   }
+}
+
+/// What looks through the list for each of its nodes takes minutes here.
+TEST(Clusters, ThirtyThousandUnequalNodes) {
+  Cluster c{logp(28, 2, 6), {}};
+  for (std::int64_t i = 0; i < 30'000; ++i) c.nodes.add(1 + i * i * 7919 % 1009 % 16);
+  c.base.P = c.nodes.ranks();
+  c.nodes.gamma = Time{1};
+  c.nodes.publish = c.nodes.read = Time{2};
+  for (const Kind kind :
+       {Kind::broadcast, Kind::reduce, Kind::allreduce, Kind::barrier, Kind::scan, Kind::scatter, Kind::gather}) {
+    const PlanPtr plan = on_cluster(c, {.kind = kind});
+    EXPECT_LE(plan->claim().finish.ticks, 2 * plan->claim().bound.ticks) << to_string(kind);
+    for (const std::int32_t rank : {1, 123'456, static_cast<std::int32_t>(c.base.P - 1)}) {
+      const LocalForm form = plan->local(Rank{rank});
+      EXPECT_GE(form.sends.size() + form.receives.size() + form.publications.size() + form.readings.size(), 1U);
+    }
+  }
+}
+
+RC_GTEST_PROP(Clusters, NodesAreFoundInTheirIndex, ()) {
+  Nodes nodes;
+  for (std::int64_t runs = any_of(1, 9); runs > 0; --runs) nodes.add(any_of(1, 4), any_of(1, 3));
+  const NodeIndex index(nodes);
+  RC_ASSERT(index.count() == nodes.count());
+  RC_ASSERT(index.ranks() == nodes.ranks());
+  RC_ASSERT(index.largest() == nodes.largest());
+  for (std::int64_t node = 0; node < nodes.count(); ++node) RC_ASSERT(index.size(node) == nodes.size(node));
+  for (std::int64_t node = 0; node <= nodes.count(); ++node)
+    RC_ASSERT(index.first_rank(node) == nodes.first_rank(node));
+  for (std::int32_t rank = 0; rank < nodes.ranks(); ++rank)
+    RC_ASSERT(index.node_of(Rank{rank}) == nodes.node_of(Rank{rank}));
 }
 
 /// clusters.md, Theorem 37: windows of ranks, and of nodes, whose pieces come in any order, also from boards that take no time.

@@ -11,6 +11,7 @@
 #include "chasqui/plan/collectives.hpp"
 #include "chasqui/verify/verify.hpp"
 #include "plan/cluster_samples.hpp"
+#include "plan/clusters/cluster_plans.hpp"
 #include "plan/cut.hpp"
 #include "plan/local_equals_schedule.hpp"
 
@@ -27,6 +28,15 @@ struct Machine {
   }
   /// Two plans can be made in turn (in_turn_plan.hpp).
   Time pause() const { return std::max(Time{0}, cluster.base.gap() - cluster.base.lambda()); }
+  /// A reduction to rank 0 and a broadcast, along trees.
+  Time trees_in_turn(bool commutative) const {
+    if (cluster.nodes.largest() < 2) {
+      return plan({.kind = Kind::reduce, .commutative = commutative})->claim().finish + pause() +
+             plan({.kind = Kind::broadcast})->claim().finish;
+    }
+    return reduce_on_cluster(cluster, {}, commutative, Lanes::all)->claim().finish + pause() +
+           broadcast_on_cluster(cluster, {}, Lanes::all)->claim().finish;
+  }
   std::string name() const { return cluster.nodes.empty() ? to_string(cluster.base) : to_string(cluster); }
 };
 
@@ -49,12 +59,36 @@ Machine any_machine(std::int64_t most_nodes, std::int64_t most_ranks, bool equal
   return made;
 }
 
-void no_later(const Machine& m, const Plan& easier, Time harder, const std::string& than) {
+/// Whatever solves the harder problem solves the easier one.
+void no_bound_above(const Machine& m, const Plan& easier, Time harder, const std::string& than) {
   const Claim& claim = easier.claim();
-  if (claim.finish <= harder && claim.bound <= harder) return;
+  if (claim.bound <= harder) return;
+  RC_FAIL(m.name() + ": the bound of a " + std::string(to_string(easier.problem().kind)) + " of root " +
+          std::to_string(easier.problem().root.index) + " is " + std::to_string(claim.bound.ticks) + ", " + than +
+          " ends at " + std::to_string(harder.ticks));
+}
+
+/// … and a rule of the planner sees to it.
+void no_later(const Machine& m, const Plan& easier, Time harder, const std::string& than) {
+  no_bound_above(m, easier, harder, than);
+  if (easier.claim().finish <= harder) return;
   RC_FAIL(m.name() + ": " + std::string(to_string(easier.problem().kind)) + " of root " +
-          std::to_string(easier.problem().root.index) + " ends at " + std::to_string(claim.finish.ticks) + ", " + than +
-          " at " + std::to_string(harder.ticks) + "; its bound is " + std::to_string(claim.bound.ticks));
+          std::to_string(easier.problem().root.index) + " ends at " + std::to_string(easier.claim().finish.ticks) +
+          ", " + than + " at " + std::to_string(harder.ticks));
+}
+
+/// Some items, and then the others.
+void compare_items(const Machine& m, const PlanPtr& one) {
+  std::vector<PlanPtr> of{nullptr, one};
+  for (std::int64_t items = 2; items <= 4; ++items) {
+    of.push_back(m.plan({.kind = Kind::broadcast, .root = one->problem().root, .items = items}));
+    for (std::int64_t first = 1; first < items; ++first) {
+      const Time some = of[static_cast<std::size_t>(first)]->claim().finish;
+      const Time others = of[static_cast<std::size_t>(items - first)]->claim().finish;
+      const std::string than = std::to_string(first) + " of " + std::to_string(items) + " items and then the others";
+      no_later(m, *of.back(), some + m.pause() + others, than);
+    }
+  }
 }
 
 void compare_all(const Machine& m) {
@@ -70,33 +104,42 @@ void compare_all(const Machine& m) {
   const PlanPtr reduce[] = {plan(Kind::reduce, root), plan(Kind::reduce, root, false)};
   const PlanPtr allreduce[] = {plan(Kind::allreduce), plan(Kind::allreduce, {}, false)};
   const PlanPtr reduce_scatter[] = {plan(Kind::reduce_scatter), plan(Kind::reduce_scatter, {}, false)};
+  const auto named = [](const PlanPtr& harder) { return std::string(to_string(harder->problem().kind)); };
   const auto is_no_later = [&](const PlanPtr& easier, const PlanPtr& harder) {
-    no_later(m, *easier, harder->claim().finish, std::string(to_string(harder->problem().kind)));
+    no_later(m, *easier, harder->claim().finish, named(harder));
+  };
+  const auto is_no_harder = [&](const PlanPtr& easier, const PlanPtr& harder) {
+    no_bound_above(m, *easier, harder->claim().finish, named(harder));
   };
   is_no_later(barrier, allreduce[0]);
   is_no_later(broadcast, barrier);
   is_no_later(broadcast, scatter);
-  is_no_later(scatter, alltoall);
   is_no_later(gather, allgather);
-  is_no_later(allgather, alltoall);
+  is_no_harder(scatter, alltoall);
+  is_no_harder(allgather, alltoall);
   for (const int ordered : {0, 1}) {
-    const PlanPtr &in_any_order = reduce[0], &one = reduce[ordered], &all = allreduce[ordered];
-    is_no_later(in_any_order, one);
-    is_no_later(allreduce[0], all);
-    is_no_later(reduce_scatter[0], reduce_scatter[ordered]);
+    const PlanPtr &one = reduce[ordered], &all = allreduce[ordered];
     is_no_later(one, all);
     is_no_later(one, gather);
-    is_no_later(reduce_scatter[ordered], alltoall);
-    no_later(m, *all, one->claim().finish + m.pause() + broadcast->claim().finish, "reduce and broadcast");
+    is_no_harder(reduce[0], one);
+    is_no_harder(allreduce[0], all);
+    is_no_harder(reduce_scatter[0], reduce_scatter[ordered]);
+    is_no_harder(reduce_scatter[ordered], alltoall);
+    no_bound_above(m, *all, one->claim().finish + m.pause() + broadcast->claim().finish, "reduce and broadcast");
+    no_later(m, *all, m.trees_in_turn(ordered == 0), "reduce and broadcast");
+    no_later(m, *barrier, m.trees_in_turn(ordered == 0), "reduce and broadcast");
   }
-  no_later(m, *barrier, gather->claim().finish + m.pause() + broadcast->claim().finish, "gather and broadcast");
+  is_no_later(plan(Kind::broadcast), scan);
+  is_no_later(plan(Kind::reduce, last, false), scan);
   for (const PlanPtr& s : {scan, before}) {
-    is_no_later(s, allgather);
-    is_no_later(plan(Kind::broadcast), s);
-    is_no_later(plan(Kind::reduce, last, false), s);
+    is_no_harder(s, allgather);
+    is_no_harder(plan(Kind::broadcast), s);
+    is_no_harder(plan(Kind::reduce, last, false), s);
   }
-  is_no_later(scan, before);
-  if (m.cluster.nodes.empty()) return;
+  is_no_harder(scan, before);
+  if (m.cluster.nodes.empty() || m.cluster.nodes.largest() == 1) return;
+  is_no_later(scan, allgather);
+  is_no_later(before, allgather);
   for (const PlanPtr& free : {broadcast, scatter, gather, barrier, allgather, alltoall, scan, before, reduce[0],
                               reduce[1], allreduce[0], allreduce[1], reduce_scatter[0], reduce_scatter[1]})
     no_later(m, *free, m.plan(free->problem(), Lanes::leaders)->claim().finish, "leaders");
@@ -104,6 +147,13 @@ void compare_all(const Machine& m) {
 
 RC_GTEST_PROP(Harder, NoPlanOfEqualNodesEndsLater, ()) { compare_all(any_machine(6, 4, true)); }
 RC_GTEST_PROP(Harder, NoPlanOfUnequalNodesEndsLater, ()) { compare_all(any_machine(5, 3, any_of(0, 3) == 0)); }
+
+RC_GTEST_PROP(Harder, ItemsEndNoLaterThanSomeAndThenTheOthers, ()) {
+  const Machine m = any_machine(6, 4, any_of(0, 1) == 0);
+  if (m.cluster.nodes.empty() || m.cluster.nodes.largest() == 1) return;
+  const Rank root{static_cast<std::int32_t>(any_of(0, m.cluster.base.P - 1))};
+  compare_items(m, m.plan({.kind = Kind::broadcast, .root = root}));
+}
 
 /// One of the tasks above, on a small machine.
 TEST(Harder, WhatEndedLaterOnceDoesNot) {
@@ -120,11 +170,13 @@ TEST(Harder, WhatEndedLaterOnceDoesNot) {
            Row{{2, 2}, 12, 4, 7, 0, 3, 6, reduce, 27},                                   // a scan
            Row{{3, 3}, 6, 2, 1, 1, 4, 6, reduce, 22},                                    // a gather
            Row{{2, 2, 2}, 3, 2, 1, 0, 0, 1, {.kind = Kind::gather}, 11},
-           Row{{1, 3}, 8, 4, 6, 0, 0, 0, {.kind = Kind::alltoall}, 38},                     // leaders
-           Row{{3}, 1, 0, 8, 4, 1, 0, scan, 1},                                             // an all-gather
-           Row{{2, 1}, 17, 4, 3, 3, 4, 6, {.kind = Kind::broadcast, .root = Rank{2}}, 29},  // a barrier
-           Row{{4, 1, 4}, 14, 0, 1, 1, 2, 4, {.kind = Kind::broadcast}, 18},                // a scatter
-           Row{{2, 2, 2, 2, 2}, 9, 2, 2, 2, 5, 4, {.kind = Kind::reduce_scatter}, 52},      // an all-to-all
+           Row{{1, 3}, 8, 4, 6, 0, 0, 0, {.kind = Kind::alltoall}, 38},                                // leaders
+           Row{{3}, 1, 0, 8, 4, 1, 0, scan, 1},                                                        // an all-gather
+           Row{{2, 1}, 17, 4, 3, 3, 4, 6, {.kind = Kind::broadcast, .root = Rank{2}}, 29},             // a barrier
+           Row{{4, 1, 4}, 14, 0, 1, 1, 2, 4, {.kind = Kind::broadcast}, 18},                           // a scatter
+           Row{{2, 2, 2, 2, 2}, 9, 2, 2, 2, 5, 4, {.kind = Kind::reduce_scatter}, 52},                 // an all-to-all
+           Row{{1, 3}, 3, 1, 4, 0, 4, 0, {.kind = Kind::broadcast, .root = Rank{1}, .items = 2}, 10},  // one item twice
+           Row{{1, 1, 1, 4, 1}, 0, 5, 1, 0, 1, 0, {.kind = Kind::broadcast, .root = Rank{3}, .items = 2}, 22},
        }) {
     Cluster c{logp(row.L, row.o, row.g), {}};
     for (const std::int64_t size : row.sizes) c.nodes.add(size);

@@ -2,8 +2,8 @@
 // chasqui plan: the best schedule known for a collective on a machine.
 #include <algorithm>
 
-#include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
+#include "chasqui/base/in_words.hpp"
 #include "chasqui/plan/kitem.hpp"
 #include "chasqui/plan/segments.hpp"
 #include "chasqui/plan/stream_algorithms.hpp"
@@ -34,7 +34,7 @@ Schedule materialise(const plan::Plan& plan, const CollectiveArguments& argument
     throw Error(
         "a schedule of {} messages is too large to build (at most {}): ask for one rank with --rank R, or for "
         "the claim with 'chasqui bound {}'",
-        messages == kSaturated ? "2^63 or more" : std::to_string(messages), kMostMessages, arguments.spelled());
+        in_words(messages), kMostMessages, arguments.spelled());
   }
   return plan.schedule();
 }

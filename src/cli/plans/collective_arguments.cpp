@@ -25,7 +25,8 @@ void MachineArguments::declare(Command& command) {
   command.option("-g", "TICKS", &g_, "gap between two sends, and two receptions, of one processor; default 1")
       .tells_unit(unit_said_);
   command.option("-N", "NODES", &N_, "a cluster: how many nodes; not with -P");
-  command.option("-n", "RANKS", &n_, "a cluster: ranks of each node, or of all of them one by one, like 16,16,8");
+  command.option("-n", "RANKS", &n_,
+                 "a cluster: ranks of each node, or of all of them one by one, like 16,16,8 or 16x2,8");
   command
       .option("--gamma", "TICKS", &gamma_,
               "a cluster: gap between two sends, and two receptions, of one node; default 0, or of --machine")
@@ -58,6 +59,15 @@ namespace {
 
 Time nanoseconds(double value) { return Time{static_cast<std::int64_t>(std::llround(value))}; }
 
+/// One node, "16", or several neighbours of one size, "16x1000".
+void add_nodes(Nodes& nodes, const std::string& text) {
+  const std::size_t times = text.find('x');
+  const std::int64_t count = times == std::string::npos ? 1 : parse_integer(text.substr(times + 1), "-n");
+  if (count < 1 || count > kMaxProcessors)
+    throw Error("-n {}: so many nodes there cannot be; say 16x1000 for 1000 nodes of 16 ranks", text);
+  nodes.add(parse_integer(text.substr(0, times), "-n"), count);
+}
+
 /// As a cluster has them: one overhead, and a gap of a tick at least.
 LogP logp_of(const Level& level, std::int64_t P) {
   return {P, nanoseconds(level.L.value), nanoseconds((level.o_s.value + level.o_r.value) / 2),
@@ -87,12 +97,12 @@ Nodes MachineArguments::nodes() const {
     }
     return nodes;
   }
-  if (!n_) throw Error("-n is missing: the ranks of each node, or a list like 16,16,8");
+  if (!n_) throw Error("-n is missing: the ranks of each node, or a list like 16,16,8 or 16x2,8");
   if (P_) throw Error("-P and -N: a cluster has as many ranks as its nodes together; leave -P out");
   std::size_t from = 0;
   for (std::size_t comma = 0; comma != std::string::npos; from = comma + 1) {
     comma = n_->find(',', from);
-    nodes.add(parse_integer(n_->substr(from, comma - from), "-n"));
+    add_nodes(nodes, n_->substr(from, comma - from));
   }
   const std::int64_t listed = nodes.count();
   if (N_ && listed == 1) nodes.runs.front().count = *N_;

@@ -21,7 +21,7 @@ struct Held {
 
 /// Everything held is published when there is time for it, then read by the others of the node, what came first first.
 inline void hand_out(Timetable& table, std::vector<Held> held) {
-  const Nodes& nodes = table.nodes();
+  const NodeIndex& nodes = table.where();
   std::sort(held.begin(), held.end());
   for (Held& h : held) {
     if (nodes.size(table.node_of(h.at)) > 1 && h.to != h.at) h.since = table.publish(h.at, item_part(h.item), h.since);

@@ -7,12 +7,13 @@
 
 #include "chasqui/base/arithmetic.hpp"
 #include "chasqui/schedule/schedule.hpp"
+#include "plan/clusters/node_index.hpp"
 
 namespace chasqui::plan {
 
 /// Of `count` nodes from `node` on, cyclically; where the operands may not be reordered, two parts around the end of the rank
 /// order. REQUIRES 1 <= count <= N.
-inline std::pair<Part, Part> node_parts(const Nodes& nodes, const Problem& problem, std::int64_t node,
+inline std::pair<Part, Part> node_parts(const NodeIndex& nodes, const Problem& problem, std::int64_t node,
                                         std::int64_t count) {
   const std::int64_t N = nodes.count(), P = nodes.ranks();
   const std::int64_t from = modulo(node, N), to = from + count;

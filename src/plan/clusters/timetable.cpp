@@ -9,7 +9,7 @@
 namespace chasqui::plan {
 
 Timetable::Timetable(const Cluster& cluster, const Problem& problem, std::int64_t events)
-    : schedule_{cluster.base, problem, {}, {}, {}, {}, {}, {}, {}, cluster.nodes} {
+    : schedule_{cluster.base, problem, {}, {}, {}, {}, {}, {}, {}, cluster.nodes}, where_(cluster.nodes) {
   require_listable(cluster, problem, events);
   const auto P = static_cast<std::size_t>(cluster.base.P);
   processors_.resize(P);

@@ -8,12 +8,13 @@
 #include <vector>
 
 #include "chasqui/schedule/schedule.hpp"
+#include "plan/clusters/node_index.hpp"
 #include "plan/listing.hpp"
 
 namespace chasqui::plan {
 
 /// Lanes are counted around the end of the node.
-inline Rank rank_at(const Nodes& nodes, std::int64_t node, std::int64_t lane) {
+inline Rank rank_at(const NodeIndex& nodes, std::int64_t node, std::int64_t lane) {
   return {static_cast<std::int32_t>(nodes.first_rank(node) + lane % nodes.size(node))};
 }
 
@@ -38,6 +39,7 @@ class Timetable {
   }
 
   const Nodes& nodes() const { return schedule_.nodes; }
+  const NodeIndex& where() const { return where_; }
   std::int64_t node_of(Rank rank) const { return node_of_[static_cast<std::size_t>(rank.index)]; }
 
   /// In canonical order, with its finish.
@@ -68,6 +70,7 @@ class Timetable {
   void book(Rank rank, Time begin, Time length);
 
   Schedule schedule_;
+  NodeIndex where_;
   std::vector<std::int64_t> node_of_;
   std::vector<Processor> processors_;
   std::vector<Adapter> adapters_;

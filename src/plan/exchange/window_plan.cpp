@@ -12,6 +12,7 @@
 #include "chasqui/plan/reduce.hpp"
 #include "chasqui/plan/scan.hpp"
 #include "chasqui/plan/universal_tree.hpp"
+#include "plan/earliest.hpp"
 #include "plan/exchange/window_rounds.hpp"
 #include "plan/in_turn_plan.hpp"
 
@@ -136,14 +137,14 @@ PlanPtr windows(const LogP& machine, const Problem& problem) {
 
 /// All-reduce or barrier. A reduction and a broadcast in turn end earlier where a gap is longer than a message.
 PlanPtr windows_or_trees(const LogP& machine, const Problem& problem) {
-  PlanPtr best = windows(machine, problem);
-  if (best->claim().optimal()) return best;
-  Claim claim = best->claim();
+  Earliest best(windows(machine, problem));
+  if (best.optimal()) return best.plan();
+  Claim claim = best.plan()->claim();
   claim.construction = "a reduction to rank 0, then a broadcast";
   const Part all{0, static_cast<std::int32_t>(machine.P)};
-  PlanPtr trees = std::make_shared<InTurnPlan>(problem, std::move(claim), reduce(machine, {}, problem.commutative),
-                                               broadcast(machine), all);
-  return trees->claim().finish < best->claim().finish ? trees : best;
+  best.offer(std::make_shared<InTurnPlan>(problem, std::move(claim), reduce(machine, {}, problem.commutative),
+                                          broadcast(machine), all));
+  return best.plan();
 }
 
 /// Along a chain: rank r sends the fold of 0..r to rank r+1 as soon as it has it. One message a rank, so the gap never

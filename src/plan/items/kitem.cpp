@@ -10,6 +10,7 @@
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/plan/reduce.hpp"
+#include "plan/earliest.hpp"
 #include "plan/items/few_items.hpp"
 #include "plan/items/hypercube.hpp"
 #include "plan/items/repeated_tree.hpp"
@@ -124,14 +125,14 @@ PlanPtr kitem(const LogP& machine, std::int64_t k, Rank root, const KitemOptions
   const Problem problem{.kind = Kind::broadcast, .root = root, .items = k};
   validate(problem, machine);
   if (machine.P == 1) return nothing_to_do(machine, problem);
-  PlanPtr best = repeated_tree(machine, problem, bound, false);
+  Earliest best(repeated_tree(machine, problem, bound, false));
   for (const PostalStep& step : postal_steps(machine)) {
     PlanPtr plan = AtTheBound(machine, problem, step, bound, options).plan();
     // Within L steps of the bound wherever the stream meets its own.
     if (!plan && step.L <= kMaxLatency) plan = stream_window(machine, make_stream(machine.P, step.L, root.index), k);
-    if (plan && plan->claim().finish < best->claim().finish) best = std::move(plan);
+    best.offer(std::move(plan));
   }
-  return best;
+  return best.plan();
 }
 
 Time quick_kitem_time(const LogP& machine, std::int64_t k) {

@@ -4,6 +4,7 @@
 
 #include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
+#include "chasqui/base/in_words.hpp"
 #include "plan/clusters/cluster_plans.hpp"
 #include "plan/clusters/exchange/exchange_by_lanes.hpp"
 #include "plan/clusters/exchange/exchange_in_step.hpp"
@@ -11,6 +12,7 @@
 #include "plan/clusters/exchange/exchange_parts.hpp"
 #include "plan/clusters/hand_out.hpp"
 #include "plan/clusters/timetable.hpp"
+#include "plan/earliest.hpp"
 
 namespace chasqui::plan {
 namespace {
@@ -101,7 +103,7 @@ Bound exchange_bound(const Cluster& c, const Problem& problem) {
 
 /// What a rank brings of its own to an exchange: `direct` items reach every rank by a message of their own.
 Schedule exchange_schedule(const Cluster& c, const Problem& problem, Lanes lanes, bool direct, Time bound) {
-  const Nodes& nodes = c.nodes;
+  const NodeIndex nodes(c.nodes);
   const std::int64_t N = nodes.count(), P = c.base.P, k = problem.items;
   const bool alltoall = problem.kind == Kind::alltoall, leaders = lanes == Lanes::leaders;
   Timetable table(c, problem, saturating_multiply(saturating_multiply(P, P), k * (alltoall ? 2 : 1)));
@@ -152,7 +154,7 @@ Schedule exchange_schedule(const Cluster& c, const Problem& problem, Lanes lanes
           for (std::int64_t lane = 1; lane < nodes.size(node); ++lane) {
             const Rank reader = rank_at(nodes, node, lane);
             const Part part = item_part(item_of(Rank{r}, reader, i));
-            if (reader != Rank{r}) table.read(reader, Rank{r}, part, nodes.publish * (i + 1));
+            if (reader != Rank{r}) table.read(reader, Rank{r}, part, c.nodes.publish * (i + 1));
           }
           continue;
         }
@@ -171,7 +173,7 @@ Schedule exchange_schedule(const Cluster& c, const Problem& problem, Lanes lanes
 
 /// The ranks of a node hand what they have for another one to its lane there, which folds it and sends it on.
 Schedule reduce_scatter_schedule(const Cluster& c, const Problem& problem, Lanes lanes, Time bound) {
-  const Nodes& nodes = c.nodes;
+  const NodeIndex nodes(c.nodes);
   const std::int64_t N = nodes.count(), P = c.base.P, k = problem.items;
   const bool leaders = lanes == Lanes::leaders;
   Timetable table(c, problem, saturating_multiply(saturating_multiply(P, P), 2 * k));
@@ -266,19 +268,17 @@ PlanPtr listed_exchange(const Cluster& cluster, const Problem& problem, Lanes la
 PlanPtr exchange_on_cluster(const Cluster& cluster, const Problem& problem, Lanes lanes) {
   const Bound bound = exchange_bound(cluster, problem);
   if (lanes == Lanes::leaders || !cluster.nodes.uniform()) return listed_exchange(cluster, problem, lanes, bound);
-  PlanPtr best = exchange_in_turns(cluster, problem, bound);
-  const auto consider = [&](PlanPtr plan) {
-    if (plan->claim().finish <= best->claim().finish) best = std::move(plan);
-  };
   const bool several = cluster.nodes.count() > 1;
-  if (several && problem.kind != Kind::alltoall) consider(exchange_by_lanes(cluster, problem, bound));
-  // What one node, or all of them, do one event after another is often a little faster, where that can be listed.
-  if (several && listable(exchange_in_step_events(cluster, problem)))
-    consider(exchange_in_step(cluster, problem, bound));
   const std::int64_t P = cluster.base.P;
+  Earliest best;
+  // What all nodes, or one of them, do one event after another is often a little faster, where that can be listed.
   if (saturating_multiply(saturating_multiply(P, P), problem.items) <= kMostExchanged)
-    consider(listed_exchange(cluster, problem, lanes, bound));
-  return best;
+    best.offer(listed_exchange(cluster, problem, lanes, bound));
+  if (several && listable(exchange_in_step_events(cluster, problem)))
+    best.offer(exchange_in_step(cluster, problem, bound));
+  if (several && problem.kind != Kind::alltoall) best.offer(exchange_by_lanes(cluster, problem, bound));
+  best.offer(exchange_in_turns(cluster, problem, bound));
+  return best.plan();
 }
 
 }  // namespace chasqui::plan

@@ -17,6 +17,7 @@
 #include "plan/clusters/cluster_plans.hpp"
 #include "plan/clusters/items/lane_clock.hpp"
 #include "plan/clusters/timetable.hpp"
+#include "plan/earliest.hpp"
 
 namespace chasqui::plan {
 namespace {
@@ -274,22 +275,20 @@ PlanPtr spread_in_step(const Cluster& cluster, const Problem& problem, Lanes lan
     Dealt dealt = best_dealt(cluster, problem, l);
     if (!best || dealt.expected() < best->expected()) best.emplace(std::move(dealt));
   }
-  if (best->expected() >= repeated->claim().finish.ticks) return repeated;
-  PlanPtr dealt = std::move(*best).plan(bound);
-  return dealt->claim().finish < repeated->claim().finish ? dealt : repeated;
+  Earliest earliest(std::move(repeated));
+  if (best->expected() < earliest.before().ticks) earliest.offer(std::move(*best).plan(bound));
+  return earliest.plan();
 }
 
 PlanPtr items_in_step(const Cluster& cluster, const Problem& problem, Lanes lanes, const Bound& bound) {
-  PlanPtr best = spread_in_step(cluster, problem, lanes, bound);
-  if (lanes == Lanes::leaders || cluster.nodes.count() == 1 || cluster.nodes.largest() == 1) return best;
+  Earliest best(spread_in_step(cluster, problem, lanes, bound));
+  if (lanes == Lanes::leaders || cluster.nodes.count() == 1 || cluster.nodes.largest() == 1) return best.plan();
   const Time each = cluster.base.lambda() + cluster.base.gap();
-  if (saturating_multiply(problem.items, each.ticks) > kMaxTime / 64) return best;  // times may not fit
+  if (saturating_multiply(problem.items, each.ticks) > kMaxTime / 64) return best.plan();  // times may not fit
   for (const std::int64_t classes :
-       numbers_tried(2, std::min({cluster.nodes.count(), problem.items, kMostNodeClasses}))) {
-    PlanPtr dealt = dealt_to_classes(cluster, problem, classes, bound);
-    if (dealt && dealt->claim().finish < best->claim().finish) best = std::move(dealt);
-  }
-  return best;
+       numbers_tried(2, std::min({cluster.nodes.count(), problem.items, kMostNodeClasses})))
+    best.offer(dealt_to_classes(cluster, problem, classes, bound));
+  return best.plan();
 }
 
 }  // namespace chasqui::plan

@@ -12,9 +12,11 @@
 
 #include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
+#include "chasqui/base/in_words.hpp"
 #include "plan/clusters/cluster_plans.hpp"
 #include "plan/clusters/items/items_by_lanes.hpp"
 #include "plan/clusters/timetable.hpp"
+#include "plan/earliest.hpp"
 
 namespace chasqui::plan {
 
@@ -234,7 +236,7 @@ class ItemByItem {
   static constexpr std::size_t kNodesTried = 8;
   static constexpr std::int64_t kLanesTried = 2;
 
-  const Nodes& nodes_;
+  NodeIndex nodes_;
   Rank root_;
   Spreading how_;
   bool leaders_;
@@ -275,21 +277,17 @@ PlanPtr items_on_cluster(const Cluster& cluster, Rank root, std::int64_t k, Lane
         "nodes equal, for which there is no such limit, or ask for fewer items",
         k, cluster.nodes.count(), in_words(events));
   }
-  PlanPtr in_step = cluster.nodes.uniform() ? items_in_step(cluster, problem, lanes, bound) : nullptr;
+  Earliest best(cluster.nodes.uniform() ? items_in_step(cluster, problem, lanes, bound) : nullptr);
   constexpr std::int64_t kMostTried = 500'000;  // on equal nodes: some seconds
-  if (in_step && (events > kMostTried || in_step->claim().optimal())) return in_step;
-  std::optional<Schedule> best;
-  Spreading chosen;
+  if (best.plan() && events > kMostTried) return best.plan();
   for (const Spreading& how : spreadings(cluster, k)) {
-    Schedule tried = ItemByItem(cluster, root, k, how, lanes).schedule(bound.time);
-    if (!best || tried.finish < best->finish) best = std::move(tried), chosen = how;
-    if (best->finish == bound.time) break;
+    if (best.optimal()) break;
+    best.offer(ItemByItem(cluster, root, k, how, lanes).schedule(bound.time), bound.source, [&] {
+      return fmt::format("a tree of nodes for each item, degree {} at the root and at most {} below{}", how.from_root,
+                         how.from_others, lanes == Lanes::leaders ? ", by leaders" : "; any lane sends");
+    });
   }
-  if (in_step && in_step->claim().finish <= best->finish) return in_step;
-  return std::make_shared<ListedClusterPlan>(
-      std::move(*best), bound.source,
-      fmt::format("a tree of nodes for each item, degree {} at the root and at most {} below{}", chosen.from_root,
-                  chosen.from_others, lanes == Lanes::leaders ? ", by leaders" : "; any lane sends"));
+  return best.plan();
 }
 
 }  // namespace chasqui::plan

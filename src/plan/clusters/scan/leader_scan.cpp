@@ -7,6 +7,7 @@
 
 #include "chasqui/plan/scan.hpp"
 #include "plan/clusters/cluster_plans.hpp"
+#include "plan/clusters/node_index.hpp"
 #include "plan/clusters/scan/board_rounds.hpp"
 
 namespace chasqui::plan {
@@ -22,14 +23,15 @@ PlanPtr between_leaders(const Cluster& cluster) {
 class LeaderScan final : public Plan {
  public:
   LeaderScan(const Cluster& cluster, const Problem& problem, std::int64_t factor, Claim claim)
-      : Plan(cluster, problem, std::move(claim)), factor_(factor), between_(between_leaders(cluster)),
-        folded_(board(nodes_.largest()).time()), done_(folded_ + between_->claim().finish) {
+      : Plan(cluster, problem, std::move(claim)), where_(cluster.nodes), factor_(factor),
+        between_(between_leaders(cluster)), folded_(board(nodes_.largest()).time()),
+        done_(folded_ + between_->claim().finish) {
     claim_.finish = led_nodes() ? done_ + nodes_.publish + nodes_.read : done_;
   }
 
   LocalForm local(Rank rank) const override {
     LocalForm form{.rank = rank, .sends = {}, .receives = {}, .adds = {}};
-    const std::int64_t node = nodes_.node_of(rank), size = nodes_.size(node), first = nodes_.first_rank(node);
+    const std::int64_t node = where_.node_of(rank), size = where_.size(node), first = where_.first_rank(node);
     on_board(node, size, first, rank.index - first, form.publications, form.readings);
     if (rank.index - first < size - 1) return in_order(std::move(form));
     const LocalForm leader = between_->local(Rank{static_cast<std::int32_t>(node)});
@@ -46,7 +48,7 @@ class LeaderScan final : public Plan {
     for (Send& send : s.sends) send = of_nodes(send);
     std::int64_t first = 0;
     for (std::int64_t node = 0; node < nodes_.count(); ++node) {
-      const std::int64_t size = nodes_.size(node);
+      const std::int64_t size = where_.size(node);
       for (std::int64_t place = 0; place < size; ++place)
         on_board(node, size, first, place, s.publications, s.readings);
       first += size;
@@ -68,9 +70,9 @@ class LeaderScan final : public Plan {
   /// A message between two of N ranks as one between leaders.
   Send of_nodes(const Send& send) const {
     const auto leader = [&](Rank node) {
-      return Rank{static_cast<std::int32_t>(nodes_.first_rank(node.index + 1) - 1)};
+      return Rank{static_cast<std::int32_t>(where_.first_rank(node.index + 1) - 1)};
     };
-    const std::int64_t first = nodes_.first_rank(send.part.lo), end = nodes_.first_rank(send.part.lo + send.part.len);
+    const std::int64_t first = where_.first_rank(send.part.lo), end = where_.first_rank(send.part.lo + send.part.len);
     return {send.begin + folded_, leader(send.from), leader(send.to),
             Part{static_cast<std::int32_t>(first), static_cast<std::int32_t>(end - first)}};
   }
@@ -87,6 +89,7 @@ class LeaderScan final : public Plan {
     else readings.push_back({done_ + nodes_.publish, rank(place), rank(size - 1), below});
   }
 
+  NodeIndex where_;
   std::int64_t factor_;
   PlanPtr between_;  ///< on N ranks
   Time folded_;      ///< when every board has done its scan

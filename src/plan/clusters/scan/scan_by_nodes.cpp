@@ -12,6 +12,7 @@
 #include "plan/clusters/cluster_plans.hpp"
 #include "plan/clusters/scan/board_rounds.hpp"
 #include "plan/clusters/timetable.hpp"
+#include "plan/earliest.hpp"
 
 namespace chasqui::plan {
 namespace {
@@ -261,15 +262,9 @@ class ScanByNodes {
 std::optional<Schedule> earliest_scan_by_nodes(const Cluster& cluster, const Problem& problem, Time bound,
                                                Time before) {
   if (cluster.nodes.count() == 1) return std::nullopt;
-  std::optional<Schedule> best;
-  for (const NodeScanStyle& style : styles(cluster)) {
-    if (before <= bound) break;
-    auto found = ScanByNodes(cluster, problem, style).play(bound, before);
-    if (!found) continue;
-    best = std::move(found);
-    before = best->finish;
-  }
-  return best;
+  return earliest_of(styles(cluster), bound, before, [&](const NodeScanStyle& style, Time limit) {
+    return ScanByNodes(cluster, problem, style).play(bound, limit);
+  });
 }
 
 }  // namespace chasqui::plan

@@ -23,8 +23,8 @@ struct Sides {
 /// Every item goes straight to its rank, by the root or by a lane that has read it, whichever is earlier; the first `ahead` in
 /// any case by a lane.
 Schedule scatter_schedule(const Cluster& c, Rank root, Lanes lanes, std::int64_t ahead, Time bound) {
-  const Nodes& nodes = c.nodes;
   Timetable table(c, {.kind = Kind::scatter, .root = root}, 4 * c.base.P);
+  const NodeIndex& nodes = table.where();
   const std::int64_t home = nodes.node_of(root), n = nodes.size(home), N = nodes.count();
   const std::int64_t place = root.index - nodes.first_rank(home);
   const bool leaders = lanes == Lanes::leaders;

@@ -8,6 +8,7 @@
 #include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
 #include "plan/clusters/cluster_plans.hpp"
+#include "plan/clusters/node_index.hpp"
 
 namespace chasqui::plan {
 namespace {
@@ -197,7 +198,8 @@ PlanPtr earliest_mixed(const Cluster& cluster, Rank root, const Bound& bound, Ti
 /// Unequal nodes: the largest node that is left takes the earliest entry.
 class UnequalBroadcast {
  public:
-  UnequalBroadcast(const Cluster& cluster, Rank root, Lanes lanes) : cluster_(cluster), root_(root), lanes_(lanes) {
+  UnequalBroadcast(const Cluster& cluster, Rank root, Lanes lanes)
+      : cluster_(cluster), where_(cluster.nodes), root_(root), lanes_(lanes) {
     const std::int64_t root_node = cluster.nodes.node_of(root);
     std::vector<std::pair<std::int64_t, std::int64_t>> others;  // size, node
     std::int64_t node = 0;
@@ -215,6 +217,7 @@ class UnequalBroadcast {
     const SpreadShape exact = spread_shape(cluster_, cluster_.nodes.largest());
     return in_short_tables(exact, [&](std::int64_t step) {
       tables_.clear();
+      parts_.clear();
       shape_ = rounded(exact, step, Rounding::up);
       const Spread if_all_were_largest(shape_, cluster_.nodes.count(), lanes_ == Lanes::leaders);
       std::int64_t T = if_all_were_largest.time(), later = if_all_were_largest.unit();
@@ -229,6 +232,11 @@ class UnequalBroadcast {
   static constexpr std::int64_t kMany = std::int64_t{1} << 40U;  ///< more nodes than there can be
   static constexpr std::int64_t kHorizonsTried = 64;
 
+  /// What a node does that has some time left: begins from its entry on, lane by lane.
+  struct NodePart {
+    Habit habit;
+    std::vector<std::pair<std::int64_t, std::int64_t>> sends;  ///< begin, lane
+  };
   struct Entered {
     std::int64_t label = 0;
     Habit habit;
@@ -247,6 +255,23 @@ class UnequalBroadcast {
     if (known != tables_.end() && known->second.time() >= T) return known->second;
     const std::int64_t longer = T + shape(size).lambda / 4;
     return tables_.insert_or_assign(size, Spread(shape(size), kMany, lanes_ == Lanes::leaders, longer)).first->second;
+  }
+
+  /// Nodes of one size that have the same time left do the same.
+  const NodePart& part(std::int64_t size, std::int64_t left, std::int64_t T) {
+    const auto [at, fresh] = parts_.try_emplace({size, left});
+    NodePart& made = at->second;
+    if (!fresh) return made;
+    made.habit = table(size, T).habit(left);
+    Turns turns(shape(size), made.habit);
+    std::size_t sends = 0;
+    while (turns.begin(sends) <= left - shape_.lambda && sends < order_.size()) ++sends;
+    for (std::int64_t lane = 0; lane < made.habit.lanes; ++lane) {
+      for (const std::int64_t begin : turns.of_lane(lane)) {
+        if (begin <= left - shape_.lambda) made.sends.emplace_back(begin, lane);
+      }
+    }
+    return made;
   }
 
   bool fits(std::int64_t T) {
@@ -268,23 +293,16 @@ class UnequalBroadcast {
         now.parent_lane = open.top().lane;
         open.pop();
       }
-      const std::int64_t size = order_[next].first, left = T - now.label;
-      now.habit = table(size, T).habit(left);
-      Turns turns(shape(size), now.habit);
-      std::size_t made = 0;
-      while (turns.begin(made) <= left - lambda && made < order_.size()) ++made;
-      for (std::int64_t lane = 0; lane < now.habit.lanes; ++lane) {
-        for (const std::int64_t begin : turns.of_lane(lane)) {
-          if (begin <= left - lambda) open.push({now.label + begin, next, lane});
-        }
-      }
+      const NodePart& does = part(order_[next].first, T - now.label, T);
+      now.habit = does.habit;
+      for (const auto& [begin, lane] : does.sends) open.push({now.label + begin, next, lane});
     }
     return true;
   }
 
   Rank rank_of(std::size_t place, std::int64_t lane) const {
     const auto [size, node] = order_[place];
-    const std::int64_t first = cluster_.nodes.first_rank(node);
+    const std::int64_t first = where_.first_rank(node);
     return {static_cast<std::int32_t>(first + (place == 0 ? modulo(lane + root_.index - first, size) : lane))};
   }
 
@@ -318,12 +336,14 @@ class UnequalBroadcast {
   }
 
   const Cluster& cluster_;
+  NodeIndex where_;
   Rank root_;
   Lanes lanes_;
   std::vector<std::pair<std::int64_t, std::int64_t>> order_;  ///< size and node, in the order of their entries
   std::vector<Entered> entered_;
   SpreadShape shape_{};                    ///< of the largest nodes, in the unit that is tried
   std::map<std::int64_t, Spread> tables_;  ///< by size
+  std::map<std::pair<std::int64_t, std::int64_t>, NodePart> parts_;  ///< by size and time left
 };
 
 const char* who_sends(Lanes lanes) {

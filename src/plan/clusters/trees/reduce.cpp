@@ -27,13 +27,13 @@ class ClusterReduce final : public Plan {
   ClusterReduce(const Cluster& cluster, Rank root, bool commutative, Claim claim, Spread tree)
       : Plan(cluster, Problem{.kind = Kind::reduce, .root = root, .commutative = commutative}, std::move(claim)),
         tree_(std::move(tree)), N_(cluster.nodes.count()), root_node_(cluster.nodes.node_of(root)),
-        folds_(cluster.nodes), folded_(folds_.time()) {
+        where_(cluster.nodes), folds_(cluster.nodes), folded_(folds_.time()) {
     claim_.finish = Time{folded_ + tree_.time() - first_event(tree_.root())};
   }
 
   LocalForm local(Rank rank) const override {
     LocalForm form{.rank = rank, .sends = {}, .receives = {}, .adds = {}};
-    const std::int64_t node = nodes_.node_of(rank);
+    const std::int64_t node = where_.node_of(rank);
     const std::int64_t index = modulo(node - root_node_, N_);
     fold_events(node, rank, form.publications, form.readings);
     const Spread::Node at = tree_.node(index);
@@ -54,8 +54,8 @@ class ClusterReduce final : public Plan {
   Schedule schedule() const override {
     Schedule s = empty_schedule();
     for (std::int64_t node = 0; node < N_; ++node) {
-      const std::int64_t first = nodes_.first_rank(node);
-      for (std::int64_t i = 0; i < nodes_.size(node); ++i)
+      const std::int64_t first = where_.first_rank(node);
+      for (std::int64_t i = 0; i < where_.size(node); ++i)
         fold_events(node, Rank{static_cast<std::int32_t>(first + i)}, s.publications, s.readings);
     }
     std::vector<Spread::Node> open{tree_.root()};
@@ -76,22 +76,22 @@ class ClusterReduce final : public Plan {
 
  private:
   std::int64_t leader(std::int64_t node) const {
-    return node == root_node_ ? problem_.root.index : nodes_.first_rank(node);
+    return node == root_node_ ? problem_.root.index : where_.first_rank(node);
   }
   /// Lane 0 is the leader; the others follow it around the end of the node.
   std::int64_t lane_of(Rank rank, std::int64_t node) const {
-    return modulo(rank.index - leader(node), nodes_.size(node));
+    return modulo(rank.index - leader(node), where_.size(node));
   }
   Rank rank_of(std::int64_t index, std::int64_t lane) const {
     const std::int64_t node = modulo(index + root_node_, N_);
-    const std::int64_t first = nodes_.first_rank(node);
-    return {static_cast<std::int32_t>(first + modulo(leader(node) - first + lane, nodes_.size(node)))};
+    const std::int64_t first = where_.first_rank(node);
+    return {static_cast<std::int32_t>(first + modulo(leader(node) - first + lane, where_.size(node)))};
   }
 
   void fold_events(std::int64_t node, Rank rank, std::vector<Publication>& publications,
                    std::vector<Reading>& readings) const {
-    const BoardFold& fold = folds_.of(nodes_.size(node));
-    fold.events(nodes_.first_rank(node), leader(node), lane_of(rank, node), publications, readings);
+    const BoardFold& fold = folds_.of(where_.size(node));
+    fold.events(where_.first_rank(node), leader(node), lane_of(rank, node), publications, readings);
   }
 
   /// What an entered node hands to the lane that entered it.
@@ -101,7 +101,7 @@ class ClusterReduce final : public Plan {
               rank_of(child.index, 0),
               rank_of(child.parent, child.parent_lane),
               {}};
-    std::tie(send.part, send.second) = node_parts(nodes_, problem_, child.index + root_node_, child.size);
+    std::tie(send.part, send.second) = node_parts(where_, problem_, child.index + root_node_, child.size);
     return send;
   }
 
@@ -116,7 +116,7 @@ class ClusterReduce final : public Plan {
       if (lane == 0) continue;
       const Habit& habit = tree_.habit(at.left);
       const Time begin{end - lane_ready(tree_.shape(), habit, lane)};
-      const auto [part, second] = node_parts(nodes_, problem_, lo + root_node_, count);
+      const auto [part, second] = node_parts(where_, problem_, lo + root_node_, count);
       const Rank rank = rank_of(at.index, lane);
       const Time both{tree_.shape().publish + tree_.shape().read};
       report(Publication{begin, rank, part, second},
@@ -138,6 +138,7 @@ class ClusterReduce final : public Plan {
 
   Spread tree_;
   std::int64_t N_, root_node_;
+  NodeIndex where_;
   BoardFolds folds_;
   std::int64_t folded_;  ///< when every node has its own fold
 };

@@ -8,6 +8,7 @@
 #include "plan/clusters/cluster_plans.hpp"
 #include "plan/clusters/node_parts.hpp"
 #include "plan/clusters/windows/windows.hpp"
+#include "plan/earliest.hpp"
 
 namespace chasqui::plan {
 namespace {
@@ -19,7 +20,7 @@ class ClusterExchange final : public Plan {
  public:
   ClusterExchange(const Cluster& cluster, const Problem& problem, Claim claim, Exchange exchange)
       : Plan(cluster, problem, std::move(claim)), exchange_(std::move(exchange)),
-        places_(static_cast<std::size_t>(nodes_.largest())), folds_(cluster.nodes) {
+        places_(static_cast<std::size_t>(nodes_.largest())), where_(cluster.nodes), folds_(cluster.nodes) {
     for (std::size_t i = 0; i < exchange_.messages.size(); ++i) {
       at(exchange_.messages[i].from).sends.push_back(i);
       at(exchange_.messages[i].to).receives.push_back(i);
@@ -31,15 +32,15 @@ class ClusterExchange final : public Plan {
 
   LocalForm local(Rank rank) const override {
     LocalForm form{.rank = rank, .sends = {}, .receives = {}, .adds = {}};
-    const std::int64_t node = nodes_.node_of(rank);
-    events(node, rank.index - nodes_.first_rank(node), form.publications, form.readings, &form.sends, &form.receives);
+    const std::int64_t node = where_.node_of(rank);
+    events(node, rank.index - where_.first_rank(node), form.publications, form.readings, &form.sends, &form.receives);
     return in_order(std::move(form));
   }
 
   Schedule schedule() const override {
     Schedule s = empty_schedule();
     for (std::int64_t node = 0; node < nodes_.count(); ++node) {
-      for (std::int64_t i = 0; i < nodes_.size(node); ++i)
+      for (std::int64_t i = 0; i < where_.size(node); ++i)
         events(node, i, s.publications, s.readings, &s.sends, nullptr);
     }
     normalise(s);
@@ -54,13 +55,13 @@ class ClusterExchange final : public Plan {
   Place& at(std::int64_t place) { return places_[static_cast<std::size_t>(place)]; }
 
   Rank rank(std::int64_t node, std::int64_t lane) const {
-    return {static_cast<std::int32_t>(nodes_.first_rank(modulo(node, nodes_.count())) + lane)};
+    return {static_cast<std::int32_t>(where_.first_rank(modulo(node, nodes_.count())) + lane)};
   }
 
   /// What rank `local` of a node does.
   void events(std::int64_t node, std::int64_t local, std::vector<Publication>& publications,
               std::vector<Reading>& readings, std::vector<Send>* sends, std::vector<Send>* receives) const {
-    const std::int64_t size = nodes_.size(node);
+    const std::int64_t size = where_.size(node);
     const Place& place = places_[static_cast<std::size_t>(local)];
     if (size > 1 && exchange_.own != OwnBoard::listed) own_fold(node, local, size, publications, readings);
     for (const std::size_t i : place.sends)
@@ -80,7 +81,7 @@ class ClusterExchange final : public Plan {
   void own_fold(std::int64_t node, std::int64_t local, std::int64_t size, std::vector<Publication>& publications,
                 std::vector<Reading>& readings) const {
     const Rank self = rank(node, local);
-    const std::int64_t first = nodes_.first_rank(node);
+    const std::int64_t first = where_.first_rank(node);
     if (exchange_.own == OwnBoard::everybody) {
       publications.push_back({Time{0}, self, {self.index, 1}});
       Time begin = nodes_.publish;
@@ -103,7 +104,7 @@ class ClusterExchange final : public Plan {
 
   /// As the node sees it.
   std::pair<Part, Part> parts(const WindowCargo& cargo, std::int64_t node) const {
-    if (cargo.place < 0) return node_parts(nodes_, problem_, node + cargo.window, cargo.count);
+    if (cargo.place < 0) return node_parts(where_, problem_, node + cargo.window, cargo.count);
     return {Part{rank(node + cargo.window, cargo.place).index, 1}, Part{}};
   }
 
@@ -119,6 +120,7 @@ class ClusterExchange final : public Plan {
 
   Exchange exchange_;
   std::vector<Place> places_;
+  NodeIndex where_;
   BoardFolds folds_;
 };
 
@@ -164,24 +166,19 @@ std::vector<std::vector<WindowPiece>> node_windows(std::int64_t N, const std::ve
 
 PlanPtr allreduce_on_cluster(const Cluster& cluster, const Problem& problem, Lanes lanes) {
   const Bound bound = cluster_exchange_bound(cluster);
-  PlanPtr leaders = allreduce_by_leaders(cluster, problem, bound);
-  if (lanes == Lanes::leaders || cluster.nodes.largest() > kMostListedLanes) return leaders;
+  Earliest best(allreduce_by_leaders(cluster, problem, bound));
+  if (lanes == Lanes::leaders || cluster.nodes.largest() > kMostListedLanes) return best.plan();
   Exchange exchange = best_exchange(cluster);
-  if (!cluster.nodes.uniform()) {
-    Time before = std::min(leaders->claim().finish, exchange.finish);
-    auto best = earliest_grouped(cluster, problem, bound.time, before);
-    if (best) before = best->first.finish;
-    if (auto better = earliest_ring_by_nodes(cluster, problem, bound.time, before)) {
-      before = better->finish;
-      best.emplace(std::move(*better), "windows of nodes that grow piece by piece round the ring");
-    }
-    if (auto better = earliest_windows_by_ranks(cluster, problem, bound.time, before))
-      best.emplace(std::move(*better), "windows of ranks that grow piece by piece round the ring");
-    if (best) return std::make_shared<ListedClusterPlan>(std::move(best->first), bound.source, std::move(best->second));
-  }
-  if (leaders->claim().finish <= exchange.finish) return leaders;
   const Claim claim{exchange.finish, bound.time, bound.source, exchange.how};
-  return std::make_shared<ClusterExchange>(cluster, problem, claim, std::move(exchange));
+  best.offer(std::make_shared<ClusterExchange>(cluster, problem, claim, std::move(exchange)));
+  if (cluster.nodes.uniform()) return best.plan();
+  if (auto grouped = earliest_grouped(cluster, problem, bound.time, best.before()))
+    best.offer(std::move(grouped->first), bound.source, [&] { return std::move(grouped->second); });
+  best.offer(earliest_ring_by_nodes(cluster, problem, bound.time, best.before()), bound.source,
+             [] { return "windows of nodes that grow piece by piece round the ring"; });
+  best.offer(earliest_windows_by_ranks(cluster, problem, bound.time, best.before()), bound.source,
+             [] { return "windows of ranks that grow piece by piece round the ring"; });
+  return best.plan();
 }
 
 }  // namespace chasqui::plan

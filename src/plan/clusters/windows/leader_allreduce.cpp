@@ -20,7 +20,7 @@ PlanPtr between_leaders(const Cluster& cluster, bool commutative) {
 class LeaderAllreduce final : public Plan {
  public:
   LeaderAllreduce(const Cluster& cluster, const Problem& problem, Claim claim)
-      : Plan(cluster, problem, std::move(claim)), folds_(nodes_),
+      : Plan(cluster, problem, std::move(claim)), where_(nodes_), folds_(nodes_),
         between_(between_leaders(cluster, problem.commutative)), folded_{folds_.time()},
         done_(folded_ + between_->claim().finish) {
     claim_.finish = nodes_.largest() > 1 ? done_ + nodes_.publish + nodes_.read : done_;
@@ -28,8 +28,8 @@ class LeaderAllreduce final : public Plan {
 
   LocalForm local(Rank rank) const override {
     LocalForm form{.rank = rank, .sends = {}, .receives = {}, .adds = {}};
-    const std::int64_t node = nodes_.node_of(rank);
-    const std::int64_t place = rank.index - nodes_.first_rank(node);
+    const std::int64_t node = where_.node_of(rank);
+    const std::int64_t place = rank.index - where_.first_rank(node);
     on_board(node, place, form.publications, form.readings);
     if (place > 0) return in_order(std::move(form));
     const LocalForm leader = between_->local(Rank{static_cast<std::int32_t>(node)});
@@ -43,7 +43,7 @@ class LeaderAllreduce final : public Plan {
     s.sends = between_->schedule().sends;
     for (Send& send : s.sends) send = of_nodes(send);
     for (std::int64_t node = 0; node < nodes_.count(); ++node) {
-      for (std::int64_t place = 0; place < nodes_.size(node); ++place)
+      for (std::int64_t place = 0; place < where_.size(node); ++place)
         on_board(node, place, s.publications, s.readings);
     }
     normalise(s);
@@ -51,12 +51,12 @@ class LeaderAllreduce final : public Plan {
   }
 
  private:
-  Rank leader(std::int64_t node) const { return {static_cast<std::int32_t>(nodes_.first_rank(node))}; }
+  Rank leader(std::int64_t node) const { return {static_cast<std::int32_t>(where_.first_rank(node))}; }
 
   /// A message between two of N ranks as one between leaders.
   Send of_nodes(const Send& send) const {
     const auto whole = [&](const Part& nodes) {
-      return nodes.len == 0 ? Part{} : node_parts(nodes_, problem_, nodes.lo, nodes.len).first;
+      return nodes.len == 0 ? Part{} : node_parts(where_, problem_, nodes.lo, nodes.len).first;
     };
     return {send.begin + folded_, leader(send.from.index), leader(send.to.index), whole(send.part), whole(send.second)};
   }
@@ -64,7 +64,7 @@ class LeaderAllreduce final : public Plan {
   /// The fold of the node, and in the end the result.
   void on_board(std::int64_t node, std::int64_t place, std::vector<Publication>& publications,
                 std::vector<Reading>& readings) const {
-    const std::int64_t size = nodes_.size(node), first = nodes_.first_rank(node);
+    const std::int64_t size = where_.size(node), first = where_.first_rank(node);
     if (size == 1) return;
     folds_.of(size).events(first, first, place, publications, readings);
     const Part all{0, static_cast<std::int32_t>(machine_.P)};
@@ -75,6 +75,7 @@ class LeaderAllreduce final : public Plan {
     }
   }
 
+  NodeIndex where_;
   BoardFolds folds_;
   PlanPtr between_;  ///< on N ranks
   Time folded_;      ///< when every leader has the fold of its node

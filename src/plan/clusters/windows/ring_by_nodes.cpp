@@ -10,6 +10,7 @@
 #include "chasqui/base/arithmetic.hpp"
 #include "plan/clusters/cluster_plans.hpp"
 #include "plan/clusters/timetable.hpp"
+#include "plan/earliest.hpp"
 
 namespace chasqui::plan {
 namespace {
@@ -325,15 +326,9 @@ std::optional<Schedule> earliest_ring_by_nodes(const Cluster& cluster, const Pro
                                                Time before) {
   const std::int64_t N = cluster.nodes.count();
   if (N == 1 || N > kMostRingNodes || cluster.base.P > kMostRingRanks) return std::nullopt;
-  std::optional<Schedule> best;
-  for (const RingStyle& style : ring_styles(cluster)) {
-    if (before <= bound) break;
-    auto found = RingByNodes(cluster, problem, style).play(bound, before);
-    if (!found) continue;
-    best = std::move(found);
-    before = best->finish;
-  }
-  return best;
+  return earliest_of(ring_styles(cluster), bound, before, [&](const RingStyle& style, Time limit) {
+    return RingByNodes(cluster, problem, style).play(bound, limit);
+  });
 }
 
 }  // namespace chasqui::plan

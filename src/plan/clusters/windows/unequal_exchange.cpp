@@ -84,8 +84,9 @@ Schedule one_by_one(const Cluster& cluster, const Problem& problem, bool boards_
 class GroupedExchange {
  public:
   GroupedExchange(const Cluster& cluster, const Problem& problem, const std::vector<NodeGroup>& groups)
-      : nodes_(cluster.nodes), problem_(problem), groups_(groups), K_(static_cast<std::int64_t>(groups.size())),
-        table_(cluster, problem, 0), has_(static_cast<std::size_t>(cluster.base.P), Time{0}) {}
+      : nodes_(cluster.nodes), where_(cluster.nodes), problem_(problem), groups_(groups),
+        K_(static_cast<std::int64_t>(groups.size())), table_(cluster, problem, 0),
+        has_(static_cast<std::size_t>(cluster.base.P), Time{0}) {}
 
   Schedule play(const GroupStyle& style, Time bound) {
     for (const NodeGroup& group : groups_) fold(group, style);
@@ -120,7 +121,7 @@ class GroupedExchange {
   std::pair<Part, Part> parts(std::int64_t first, std::int64_t count) const {
     const std::int64_t from = group(first).first, to = group(first + count - 1).end;
     const std::int64_t N = nodes_.count(), all = modulo(to - from, N);
-    return node_parts(nodes_, problem_, from, all == 0 ? N : all);
+    return node_parts(where_, problem_, from, all == 0 ? N : all);
   }
 
   void hand_out(Rank from, const std::pair<Part, Part>& what, std::int64_t node, std::int64_t readers) {
@@ -156,7 +157,7 @@ class GroupedExchange {
     }
     book(all, table_, has_);
     if (read_by > 1)
-      hand_out(rank(group.head, 0), node_parts(nodes_, problem_, group.first, group.end - group.first), group.head,
+      hand_out(rank(group.head, 0), node_parts(where_, problem_, group.first, group.end - group.first), group.head,
                read_by);
   }
 
@@ -271,6 +272,7 @@ class GroupedExchange {
   }
 
   const Nodes& nodes_;
+  NodeIndex where_;
   const Problem& problem_;
   const std::vector<NodeGroup>& groups_;
   std::int64_t K_;
