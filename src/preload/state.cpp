@@ -297,7 +297,9 @@ PrivatePart take_private_part(CommState& state, MPI_Comm comm, run::Boards::For 
   return take(first);
 }
 
-void give_private_part(CommState& state, PrivatePart part) { state.parts[part.place].comm = std::move(part.comm); }
+void give_private_part(CommState& state, PrivatePart part) {
+  if (part.place < state.parts.size()) state.parts[part.place].comm = std::move(part.comm);
+}
 
 std::unique_ptr<run::Comm> make_private_by(mpi::Talk& talk, const std::vector<int>& world) {
   try {
