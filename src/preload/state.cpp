@@ -216,6 +216,17 @@ void drop_parts(CommState& state) {
   state.parts.clear();
 }
 
+/// Those that this rank does not use now are of no use any more. Others may have them in use.
+void drop_idle_parts(CommState& state) {
+  for (CommState::Part& part : state.parts) {
+    if (part.comm == nullptr) continue;
+    state.part_bytes -= board_bytes(*part.comm);
+    held_by_parts -= board_bytes(*part.comm);
+    part.comm.reset();
+    part.fresh = false;
+  }
+}
+
 }  // namespace
 
 Race& CommState::race(Collective what, std::size_t bytes, bool for_good) {
@@ -287,7 +298,10 @@ PrivatePart take_private_part(CommState& state, MPI_Comm comm, run::Boards::For 
   const std::size_t number = several ? std::min(kAtATime, parts.size() - kFew + 1) : 1;
   bool willing = held_by_parts < kMostBytes;
   auto made = make_parts(state, comm, willing, {calls, static_cast<int>(number)});
-  if (made.empty()) return {nullptr, 0, willing ? Reason::no_room : Reason::many_requests};
+  if (made.empty()) {
+    drop_idle_parts(state);
+    return {nullptr, 0, willing ? Reason::no_room : Reason::many_requests};
+  }
   const std::size_t first = parts.size();
   for (auto& each : made) {
     state.part_bytes += board_bytes(*each);
@@ -297,7 +311,9 @@ PrivatePart take_private_part(CommState& state, MPI_Comm comm, run::Boards::For 
   return take(first);
 }
 
-void give_private_part(CommState& state, PrivatePart part) { state.parts[part.place].comm = std::move(part.comm); }
+void give_private_part(CommState& state, PrivatePart part) {
+  if (part.place < state.parts.size()) state.parts[part.place].comm = std::move(part.comm);
+}
 
 std::unique_ptr<run::Comm> make_private_by(mpi::Talk& talk, const std::vector<int>& world) {
   try {

@@ -53,7 +53,7 @@ struct CommState {
   bool goes_on = false;  ///< some calls did or do by themselves: who is in which blocking one says nothing then
   /// A private part of persistent requests.
   struct Part {
-    std::unique_ptr<run::Comm> comm;  ///< missing: in use
+    std::unique_ptr<run::Comm> comm;  ///< missing: in use, or given back
     run::Boards::For calls;
     bool fresh;  ///< no request has had it
   };

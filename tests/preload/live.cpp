@@ -108,6 +108,13 @@ int main(int argc, char** argv) {
     }
   }
   for (auto& each : all) MPI_Request_free(&each->request);
+  for (int i = 0; numbers > 0 && i < 2; ++i) {  // longer ones: what is left by others is of no use for them
+    Planned one(1, 20'000);
+    one.start(i);
+    MPI_Wait(&one.request, MPI_STATUS_IGNORE);
+    wrong += one.right() ? 0 : 1;
+    MPI_Request_free(&one.request);
+  }
   MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   if (rank == 0) std::printf("%d live requests on %d ranks: %s\n", requests, size, wrong == 0 ? "right" : "wrong");
   MPI_Finalize();

@@ -37,7 +37,7 @@ struct Ongoing {
   std::unique_ptr<OwnedCall> parts;
   /// Persistent: ranks may start theirs in any order, so each has a part of its own, made where all must call in one order.
   PrivatePart own{};
-  bool failed = false;
+  bool started = false, failed = false;
   run::Request request{};
   void* handle = nullptr;  ///< Open MPI's request
 
@@ -229,7 +229,7 @@ int chasqui_component_start(void* call, void* request, int persistent) {
     chasqui::run::Comm& comm = one.engine();
     one.parts->begin();
     const int turns = chasqui::run::crowded(comm) ? 1 : persistent != 0 ? kAtStart : kTurnsAtOnce;
-    one.request = chasqui::run::start_at_once(comm, one.parts->call, turns);
+    chasqui::run::start_at_once(comm, one.parts->call, turns, std::exchange(one.started, true), one.request);
     if (!one.request.active() && ended(one, code)) {
       chasqui_component_complete(request, code);
       return MPI_SUCCESS;

@@ -213,12 +213,11 @@ void BoardMethods::find_short() {
   }
 }
 
-std::optional<Method> BoardMethods::longer(Kind kind, std::size_t bytes, std::size_t element, Among among) const {
+std::optional<Method> BoardMethods::longer(Kind kind, std::size_t bytes, std::size_t element, Among which) const {
   const Row& row = rows_[static_cast<std::size_t>(kind)];
-  if (bytes <= row.short_bytes) return row.short_method;
   if (staged_element(kind, element, ranks_) > largest_element_) return {};
   const MethodFrom& entry = entry_at(row.entries, bytes);
-  if (among == Among::all && entry.native) return Method::native;
+  if (which == Among::all && entry.native) return Method::native;
   if (entry.method == Method::grouped_fold) {
     const int lines = lines_of(bytes / element, element);
     const bool fits = lines != 0 && lines <= most_lines(ranks_) && groups_.for_lines(lines).size != 0;

@@ -42,13 +42,11 @@ class BoardMethods {
 
   /// How a blocking call runs; nothing if its elements are too large for the board: then by messages, or natively.
   std::optional<Method> of(Kind kind, std::size_t bytes, std::size_t element) const {
-    const Row& row = rows_[static_cast<std::size_t>(kind)];
-    if (bytes <= row.short_bytes) return row.short_method;
-    return longer(kind, bytes, element, Among::all);
+    return among(kind, bytes, element, Among::all);
   }
   /// How a call runs that is started.
   std::optional<Method> ours(Kind kind, std::size_t bytes, std::size_t element) const {
-    return longer(kind, bytes, element, Among::ours);
+    return among(kind, bytes, element, Among::ours);
   }
   const std::vector<MethodFrom>& entries(Kind kind) const { return rows_[static_cast<std::size_t>(kind)].entries; }
   std::size_t wide() const { return wide_; }  ///< bytes that a slot holds beside its lines
@@ -61,7 +59,13 @@ class BoardMethods {
     Method short_method = Method::slots;        ///< of those
     std::vector<MethodFrom> entries = {{}};     ///< by size; the first from 0 on
   };
-  std::optional<Method> longer(Kind kind, std::size_t bytes, std::size_t element, Among among) const;
+  std::optional<Method> among(Kind kind, std::size_t bytes, std::size_t element, Among which) const {
+    const Row& row = rows_[static_cast<std::size_t>(kind)];
+    if (bytes <= row.short_bytes) return row.short_method;
+    return longer(kind, bytes, element, which);
+  }
+  /// REQUIRES more bytes than short ones have.
+  std::optional<Method> longer(Kind kind, std::size_t bytes, std::size_t element, Among which) const;
   void find_short();
 
   std::array<Row, kKinds> rows_;

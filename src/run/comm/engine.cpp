@@ -19,18 +19,10 @@
 namespace chasqui::run {
 namespace {
 
-/// A call with its state on the board, which a task can go on with.
+/// A call that has begun on the board.
 template <typename Small>
-struct BegunSmall {
-  BegunSmall(Board& board, const Call& made) : call(made), state(board, call) {}
-
-  Call call;
-  Small state;
-};
-
-template <typename Small>
-Task going_on(std::unique_ptr<BegunSmall<Small>> begun) {
-  co_await until([&] { return begun->state.poll(); });
+Task going_on(Small state) {
+  co_await until([&] { return state.poll(); });
 }
 
 Task passing_by(Board& board, Signature call) {
@@ -250,40 +242,41 @@ Request Engine::launch(const std::function<Task(Group)>& make, std::shared_ptr<c
   });
 }
 
-/// REQUIRES that nothing is in flight.
+/// REQUIRES that nothing is in flight. No allocation for a call that ends in its turns.
 template <typename Small>
-Request Engine::begin_small(const Call& call, int turns) {
+void Engine::begin_small(const Call& call, int turns, Request& request) {
   const std::uint64_t number = health_.next();
   try {
-    auto begun = std::make_unique<BegunSmall<Small>>(*fabric_.board, call);
+    Small small(*fabric_.board, call);
     for (int turn = 0; turn < turns; ++turn) {
-      if (begun->state.poll()) return {};
+      if (small.poll()) return;
     }
     auto operation = std::make_shared<Operation>();
     operation->number = number;
     operation->uses_board = true;
     note(number, signature_of(call), true);
-    operation->activity.emplace(going_on(std::move(begun)));
+    operation->activity.emplace(going_on(small));
     in_flight_.add(operation);
-    return {this, operation};
+    request = {this, operation};
   } catch (...) {
     health_.fail(number);
     throw;
   }
 }
 
-Request Engine::begin_at_once(const Call& call, int turns) {
+void Engine::begin_at_once(const Call& call, int turns, bool again, Request& request) {
   check_usable();
-  if (!selection_.by_table() || !call.plain() || call.op.in_order || !in_range(call, rank_, size_) ||
-      !in_flight_.none())
-    return begin(call, nullptr);
-  switch (selection_.board_methods().ours(call.kind, call.bytes(), call.element).value_or(Method::native)) {
-    case Method::slots: return begin_small<SlotCall>(call, turns);
-    case Method::relay: return begin_small<Relay>(call, turns);
-    case Method::grouped_fold: return begin_small<GroupedFold>(call, turns);
-    case Method::shared_fold: return begin_small<SharedFold>(call, turns);
-    default: return begin(call, nullptr);
+  const bool good = call.plain() && (again || in_range(call, rank_, size_));
+  if (good && !call.op.in_order && selection_.by_table() && in_flight_.none()) {
+    switch (selection_.board_methods().ours(call.kind, call.bytes(), call.element).value_or(Method::native)) {
+      case Method::slots: return begin_small<SlotCall>(call, turns, request);
+      case Method::relay: return begin_small<Relay>(call, turns, request);
+      case Method::grouped_fold: return begin_small<GroupedFold>(call, turns, request);
+      case Method::shared_fold: return begin_small<SharedFold>(call, turns, request);
+      default: break;
+    }
   }
+  request = begin(call, nullptr);
 }
 
 /// All that is in flight here, to its end. A failure is its request's.
@@ -348,7 +341,9 @@ bool crowded(const Comm& comm) { return Engine::of(comm).crowded(); }
 Request launch(Comm& comm, const std::function<Task(Group)>& make, std::shared_ptr<const void> kept) {
   return Engine::of(comm).launch(make, std::move(kept));
 }
-Request start_at_once(Comm& comm, const Call& call, int turns) { return Engine::of(comm).begin_at_once(call, turns); }
+void start_at_once(Comm& comm, const Call& call, int turns, bool again, Request& request) {
+  Engine::of(comm).begin_at_once(call, turns, again, request);
+}
 void answer(Comm& comm, bool leaves) { Engine::of(comm).answer(leaves); }
 void set_timeout(Comm& comm, double seconds) { Engine::of(comm).set_timeout(seconds); }
 void rest(Comm& comm) { Engine::of(comm).rest(); }

@@ -36,7 +36,7 @@ class alignas(2 * kLine) Engine final : public Comm {
   const Fabric& fabric() const { return fabric_; }
   bool crowded() const { return fabric_.board != nullptr ? fabric_.board->crowded() : fabric_.crowded; }
   Request launch(const std::function<Task(Group)>& make, std::shared_ptr<const void> kept);
-  Request begin_at_once(const Call& call, int turns);
+  void begin_at_once(const Call& call, int turns, bool again, Request& request);
   Request start_sum(const plan::SumPlan& plan, const void* mine, std::size_t count, void* total,
                     const RunOfOperands& how, std::shared_ptr<const void> kept);
   void run_sum(const plan::SumPlan& plan, const void* mine, std::size_t count, void* total, const RunOfOperands& how);
@@ -101,7 +101,7 @@ class alignas(2 * kLine) Engine final : public Comm {
   Request begin(const Call& call, std::shared_ptr<const void> kept);
   Request begin_checked(const Call& call, std::shared_ptr<const void> kept);
   template <typename Small>
-  Request begin_small(const Call& call, int turns);
+  void begin_small(const Call& call, int turns, Request& request);
   void finish_in_flight();
 
   bool forked() const;  ///< is this a copy of the rank's, in a process that it forked?

@@ -60,9 +60,10 @@ int node_of(const Comm& comm, int rank);
 /// complete.
 Request launch(Comm& comm, const std::function<Task(Group)>& make, std::shared_ptr<const void> kept = nullptr);
 
-/// As Comm::start(), but a short call gets so many turns at once, and costs no more than a blocking one if it ends in them: then the
-/// request is empty.
-Request start_at_once(Comm& comm, const Call& call, int turns);
+/// As Comm::start(), but a short call gets so many turns at once, and costs no more than a blocking one if it ends in them: then the request
+/// stays empty. Otherwise the call stays where it is until that has ended. again: it was started before, so its arguments are good. REQUIRES an
+/// empty request.
+void start_at_once(Comm& comm, const Call& call, int turns, bool again, Request& request);
 
 /// Answers ranks that wait in vain in a call of this communicator, while this one waits in another one. If they called
 /// something else than this rank did, they get an Error, and so does this rank in its next call. `leaves`: it makes no other
