@@ -6,8 +6,8 @@ help:  ## this list
 	@echo "  new here: make demo, then docs/tutorial.md"
 
 JOBS ?= $(shell nproc)
-# Most tests start processes that wait for each other, and the longest sleep: three for each core keep the cores busy.
-TESTS ?= $(shell expr 3 '*' $(JOBS))
+# Most tests start processes that wait for each other, which count as two, and the longest sleep: four for each core keep the cores busy.
+TESTS ?= $(shell expr 4 '*' $(JOBS))
 # The rooms that read files and flags from outside: their tests also run under ASan and UBSan in `make test`.
 SANITIZED = base model schedule verify show
 
