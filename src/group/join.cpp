@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -218,7 +219,7 @@ std::shared_ptr<const Profile> profile_for_all(Meeting& meeting) {
         throw Error("{}: is not a regular file: write the profile into one", path);
       text = to_json(read_profile(path));
     } catch (const std::exception& found) {
-      error = found.what();
+      error = fmt::format("CHASQUI_PROFILE: {}", found.what());
     }
   }
   error = meeting.text_of_first(error);
@@ -233,12 +234,25 @@ std::string variable(const char* name) {
   return text != nullptr ? text : "";
 }
 
+/// Where CHASQUI_RANK or CHASQUI_SIZE makes no sense, no other launcher is asked.
+void require_own_variables(const std::optional<run::Launched>& launched) {
+  const std::string rank = variable("CHASQUI_RANK"), size = variable("CHASQUI_SIZE");
+  if ((rank.empty() && size.empty()) || (launched && launched->rank_variable == "CHASQUI_RANK")) return;
+  throw Error("join: CHASQUI_RANK={} and CHASQUI_SIZE={}: expected a number of ranks, and one of 0 .. size-1", rank,
+              size);
+}
+
+void require_patience(double seconds) {
+  if (!(seconds >= 0)) throw Error("a patience of {} s: expected 0 or more (0: never)", seconds);
+}
+
 /// What was left to the launcher.
 void complete(Options& options) {
   const auto launched = run::launched();
   if ((options.rank < 0) != (options.size < 0))
     throw Error("join: rank and size are given together, or both left to the launcher");
   if (options.rank < 0) {
+    require_own_variables(launched);
     if (!launched) {
       throw Error(
           "join: no launcher says which rank this is: chasqui launch -n 4 ./program, or set CHASQUI_RANK, CHASQUI_SIZE and "
@@ -257,6 +271,7 @@ void complete(Options& options) {
   if (options.size < 1 || options.size > kMostRanks || options.rank >= options.size)
     throw Error("join: rank {} of {}: expected 0 .. size-1 of at most {}", options.rank, options.size, kMostRanks);
   if (!(options.timeout > 0)) throw Error("join: a timeout of {} s: expected more than 0", options.timeout);
+  require_patience(options.patience);
   if (options.secret.empty()) options.secret = variable("CHASQUI_SECRET");
   if (!options.rendezvous.empty() || options.size == 1) return;
   options.rendezvous = variable("CHASQUI_RENDEZVOUS");
@@ -293,6 +308,9 @@ std::unique_ptr<run::Comm> join(Options options) {
   return make_comm(all, near, members, options);
 }
 
-void set_timeout(run::Comm& comm, double seconds) { run::set_timeout(comm, seconds); }
+void set_timeout(run::Comm& comm, double seconds) {
+  require_patience(seconds);
+  run::set_timeout(comm, seconds);
+}
 
 }  // namespace chasqui::group

@@ -2,6 +2,7 @@
 #include "group/watch.hpp"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,11 +23,25 @@ struct flock lock_of(int rank) {
   return lock;
 }
 
-/// Numbers of processes are not enough: each container may have a process 1. Nor is the nonce: a fork inherits it.
-Process this_process() {
-  static const Nonce made = fresh_nonce();
-  return {getpid(), made};
-}
+/// Numbers of processes are not enough: each container may have a process 1. So each has a nonce, and one that is forked (by the C
+/// library) its own.
+class OwnNonce {
+ public:
+  static const Nonce& here() { return only().nonce_; }
+
+ private:
+  OwnNonce() {
+    pthread_atfork(nullptr, nullptr, [] { only().nonce_ = fresh_nonce(); });
+  }
+  static OwnNonce& only() {
+    static OwnNonce* const one = new OwnNonce;
+    return *one;
+  }
+
+  Nonce nonce_ = fresh_nonce();
+};
+
+Process this_process() { return {getpid(), OwnNonce::here()}; }
 
 }  // namespace
 

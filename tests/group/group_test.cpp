@@ -15,6 +15,7 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <limits>
 #include <thread>
 
 #include "chasqui/base/error.hpp"
@@ -360,6 +361,39 @@ TEST(Rendezvous, BesideATimerThatInterruptsEverything) {
 
 TEST(Rendezvous, WithoutALauncher) { EXPECT_THROW(join(), Error); }
 
+TEST(Rendezvous, PatienceIsNotNegative) {
+  Options options;
+  options.rank = 0, options.size = 1;
+  const auto comm = join(options);
+  for (const double seconds : {-1.0, std::numeric_limits<double>::quiet_NaN()}) {
+    EXPECT_THROW(set_timeout(*comm, seconds), Error);
+    options.patience = seconds;
+    EXPECT_THROW(join(options), Error);
+  }
+}
+
+TEST(Rendezvous, VariablesThatMakeNoSenseAreNamed) {
+  struct Case {
+    std::vector<std::pair<const char*, const char*>> variables;
+    const char* says;
+  };
+  const std::vector<Case> cases = {
+      {{{"CHASQUI_RANK", "two"}, {"CHASQUI_SIZE", "4"}}, "CHASQUI_RANK=two and CHASQUI_SIZE=4"},
+      {{{"CHASQUI_RANK", "4"}, {"CHASQUI_SIZE", "4"}}, "CHASQUI_RANK=4 and CHASQUI_SIZE=4"},
+      {{{"CHASQUI_RANK", "-1"}, {"CHASQUI_SIZE", "1"}, {"PMI_RANK", "0"}, {"PMI_SIZE", "1"}}, "CHASQUI_RANK=-1"},
+      {{{"CHASQUI_RANK", "0"}}, "CHASQUI_SIZE="},
+      {{{"CHASQUI_RANK", "0"}, {"CHASQUI_SIZE", "1"}, {"CHASQUI_PROFILE", "/there/is/none"}},
+       "CHASQUI_PROFILE: /there/is/none"},
+  };
+  for (const Case& one : cases) {
+    const auto ends = run_ranks(1, [&](int) {
+      for (const auto& [name, value] : one.variables) setenv(name, value, 1);
+      return std::to_string(join()->size());
+    });
+    EXPECT_NE(ends[0].text.find(one.says), std::string::npos) << ends[0].text;
+  }
+}
+
 /// Rank 1 does something at its end; the others wait in a call that it does not come to.
 std::vector<End> end_of_rank_one(const std::function<void(run::Comm&)>& how) {
   const Folder folder;
@@ -459,6 +493,8 @@ TEST(Ends, OfOneWhoseProcessIsAnotherRankToo) {
 // Each container numbers its processes anew.
 TEST(Ends, OfOneWithTheSameProcessNumber) {
   const Folder folder;
+  const auto own =
+      join(at(0, 1, folder / "own"));  // what forks them has been a rank itself, and they know what it knew
   const auto ends = run_ranks(2, [&](int rank) -> std::string {
     if (unshare(CLONE_NEWPID) != 0) return "skipped";
     Processes first;
