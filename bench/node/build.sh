@@ -32,11 +32,11 @@ if [ -z "$(find "$common/done" -newer "$root/src" 2>/dev/null)" ] || [ -n "$(fin
   embed kernels kShippedKernel
   embed kernel_bases kBaseKernel
   # shellcheck disable=SC2046
-  objects "${CXX:-c++}" "$common" "$common/kernels.cpp" "$common/kernel_bases.cpp" $(sources base model schedule plan run threads measure show tune) >"$common/list"
-  compile <"$common/list"
+  objects "${CXX:-c++}" "$common" "$common/kernels.cpp" "$common/kernel_bases.cpp" $(sources base model schedule plan run threads measure show tune) >"$common/shared_list"
+  compile <"$common/shared_list"
   touch "$common/done"
 fi
-shared=$(sed 's/.* //' "$common/list" | tr '\n' ' ')
+shared=$(sed 's/.* //' "$common/shared_list" | tr '\n' ' ')
 mkdir -p "$out/mpi" "$out/pmpi" "$out/cli"
 # shellcheck disable=SC2046
 {
