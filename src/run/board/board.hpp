@@ -143,8 +143,10 @@ class alignas(2 * kLine) Board {
     publish_line(slot, Place::first, data, bytes);
   }
   /// Has the line been written for the present collective? Throws the Error for a rank that has made other calls.
-  bool published(int slot, Place place = Place::first) const {
-    const std::uint64_t header = line(slot, place)->header.load(std::memory_order_acquire);
+  bool published(int slot, Place place = Place::first) const { return published(*line(slot, place), slot); }
+  /// The same of one of its cells().
+  bool published(const SlotLines::Line& line, int slot) const {
+    const std::uint64_t header = line.header.load(std::memory_order_acquire);
     if (header == header_) return true;
     if (header >> kSignBits == sequence_) disagree(slot);  // from call 2^44 on only compare_calls() finds out
     return false;
@@ -174,17 +176,19 @@ class alignas(2 * kLine) Board {
   /// Copies `bytes` from `offset` on, of the `all` bytes that `slot` published.
   void read_part(int slot, std::size_t all, std::size_t offset, void* data, std::size_t bytes) const;
   /// Where contributions of more than kSlotPayload bytes lie: as many bytes as the shape says.
-  std::byte* wide(int slot) const { return lines_.wide(sequence_, slot); }
+  std::byte* wide(int slot) const { return lines_.wide(slot); }
   /// One line alone. REQUIRES bytes <= kLinePayload.
   void publish_line(int slot, Place place, const void* data, std::size_t bytes) {
     SlotLines::Line* const to = line(slot, place);
     copy_short(to->payload, data, bytes);
     to->header.store(header_, std::memory_order_release);
-    if (place != Place::first) {
-      more_lines_ |= std::uint64_t{1} << static_cast<unsigned>(place);
-      more_lines_until_ = sequence_ + kSlotRing;
-    }
+    if (place != Place::first) uses_lines(place, 1);
   }
+  /// The lines of all slots from this place on.
+  SlotLines::Cells cells(Place from) const { return lines_.cells(from); }
+  /// This rank's data in so many lines from `from` on, of `each` bytes, but for the last. The first line comes last: it is the one that is
+  /// looked for first.
+  void publish_lines(Place from, const std::byte* data, int lines, std::size_t each, std::size_t last);
   /// So many bytes of this rank's are written there now; probably soon again.
   void uses_wide(std::size_t bytes) {
     owned_wide_ = bytes;
@@ -246,8 +250,13 @@ class alignas(2 * kLine) Board {
   };
   friend struct BoardShape;
 
-  SlotLines::Line* line(int slot, Place place) const { return lines_.line(sequence_, slot, place); }
+  SlotLines::Line* line(int slot, Place place) const { return lines_.line(slot, place); }
   void change_to(const Signature& call);
+  /// These are written now; probably soon again.
+  void uses_lines(Place from, int lines) {
+    more_lines_ |= ((std::uint64_t{1} << static_cast<unsigned>(lines)) - 1) << static_cast<unsigned>(from);
+    more_lines_until_ = sequence_ + kSlotRing;
+  }
   std::size_t publish_more(int slot, const void* data, std::size_t bytes);
   void read_more(int slot, void* data, std::size_t bytes) const;
   static constexpr std::uint64_t kWideBit = std::uint64_t{1} << 63;  ///< in more_lines_, beside the places

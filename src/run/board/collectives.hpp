@@ -53,27 +53,37 @@ class GroupedFold {
   bool poll();
 
  private:
-  /// The member of each group that folds this line.
-  int leader(int part) const { return part % groups_.smallest; }
+  /// What a group has folded. Counted up, not divided: a division takes as long as all else that is done about a line.
+  struct Line {
+    int group = 0, part = 0;
+    int leader = 0;  ///< the member that folds this part: part mod groups_.smallest
+  };
+  void next(Line& line) const {
+    if (++line.part == parts_) line = {line.group + 1};
+    else if (++line.leader == groups_.smallest) line.leader = 0;
+  }
+  int folded_by(const Line& line) const { return groups_.rank_of(line.group, line.leader); }
+  std::size_t count(int part) const { return part + 1 < parts_ ? each_ : last_; }
   void publish();
-  bool lead();
   void look_at_group();
-  bool results_here();
+  void ask_group(int part) const;
   void fold_group(int part);
-  void take(int part);
-  std::size_t begin(int part) const { return std::min(static_cast<std::size_t>(part) * each_, count_); }
-  std::size_t count(int part) const { return begin(part + 1) - begin(part); }
+  bool lead();
+  void ask_results() const;
+  bool take_results();
 
   Board& board_;
   const Call& call_;
-  std::size_t count_;  ///< elements
-  int parts_;          ///< lines
-  std::size_t each_;   ///< elements of a line, but for the last
+  int parts_;             ///< lines
+  std::size_t each_ = 0;  ///< elements of a line, but for the last
+  std::size_t last_;      ///< of the last one
+  Place contributions_;   ///< the place of the first line
+  Place results_;
   const Groups& groups_;
   int part_;  ///< leading: the line being collected
   bool published_ = false;
   int looks_ = 0;  ///< in vain, since it last went on
-  int here_ = 0;   ///< results that have come, in order
+  Line here_;      ///< the first result that has not come, in their order
   Awaited awaited_;
 };
 
@@ -91,8 +101,8 @@ class SharedFold {
   SharedFold(Board& board, const Call& call, bool exposed);
 
  private:
-  std::size_t begin(int share) const { return static_cast<std::size_t>(share) * share_ * call_.element; }
-  std::size_t end(int share) const { return std::min(begin(share + 1), total_); }
+  std::size_t begin(int share) const { return static_cast<std::size_t>(share) * share_; }
+  std::size_t end(int share) const { return std::min(begin(share) + share_, total_); }
   std::byte* share_at(int share) const { return board_.wide(share) + (exposed_ ? 0 : begin(share)); }
   const std::byte* contribution(int rank) const;
   void publish();
@@ -104,7 +114,7 @@ class SharedFold {
   Board& board_;
   const Call& call_;
   std::size_t total_;
-  std::size_t share_;  ///< elements of a share; the last may have fewer
+  std::size_t share_;  ///< bytes of a share; the last may have fewer
   int shares_;         ///< rank i folds share i
   bool exposed_;       ///< contributions are read where their owners have them
   bool reads_;         ///< wants the result

@@ -26,9 +26,10 @@ inline void own_lines(void* data, std::size_t bytes) {
   for (std::size_t at = 0; at < bytes; at += kLine) ask_to_write_line(static_cast<std::byte*>(data) + at);
 }
 
-/// memcpy of what fits a line, without a call for the usual word.
+/// memcpy of what fits a line, without a call for the usual word and for as much as a line holds.
 inline void copy_short(void* to, const void* from, std::size_t bytes) {
   if (bytes == sizeof(std::uint64_t)) std::memcpy(to, from, sizeof(std::uint64_t));
+  else if (bytes == kLinePayload) std::memcpy(to, from, kLinePayload);
   else if (bytes != 0) std::memcpy(to, from, bytes);
 }
 

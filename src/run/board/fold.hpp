@@ -70,6 +70,7 @@ void fold_in_order(const Call& call, int n, std::size_t count, void* to, Source 
 /// whose payload is aligned to 8 bytes. `out` is none of the values.
 inline void fold_values(const Call& call, const std::byte* first, std::size_t stride, int n, void* out,
                         std::size_t count) {
+  if (n == 1) return copy_short(out, first, count * call.element);
   if (count == 0) return;
   const bool where_they_lie = call.op.fold != nullptr && call.element % 16 != 0;
   if (where_they_lie) call.op.fold(call.op.context, first, stride, static_cast<std::size_t>(n), out, count);

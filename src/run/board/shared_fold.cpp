@@ -20,8 +20,8 @@ void fetch_share(const std::byte* data, std::size_t bytes) { fetch_lines(data, s
 
 SharedFold::SharedFold(Board& board, const Call& call, bool exposed)
     : board_(board), call_(call), total_(call.bytes()),
-      share_(share_elements(static_cast<std::size_t>(call.count), call.element, board.ranks())),
-      shares_(static_cast<int>((static_cast<std::size_t>(call.count) + share_ - 1) / share_)), exposed_(exposed),
+      share_(share_elements(static_cast<std::size_t>(call.count), call.element, board.ranks()) * call.element),
+      shares_(static_cast<int>((total_ + share_ - 1) / share_)), exposed_(exposed),
       reads_(call.kind == Kind::allreduce || board.rank() == static_cast<int>(call.root)),
       folded_(board.rank() >= shares_) {
   board.begin(signature_of(call), exposed ? Method::exposed_fold : Method::shared_fold);
@@ -32,7 +32,7 @@ void SharedFold::publish() {
   if (exposed_) {
     board_.buffers().expose(board_.current());
     board_.publish(board_.rank(), &in, sizeof in);
-    board_.uses_wide(share_ * call_.element);
+    board_.uses_wide(share_);
   } else {
     board_.publish(board_.rank(), in, total_);
   }
@@ -68,17 +68,19 @@ void SharedFold::fold_own() {
 }
 
 bool SharedFold::shares_here() {
+  const SlotLines::Cells results = board_.cells(Place::result);
   const auto fetch = [this](int share) { fetch_share(share_at(share), end(share) - begin(share)); };
-  if (looks_ == 0) {
+  const bool apart = board_.looks().shares.apart(), first = looks_ == 0;
+  if (first) {
     board_.looks().shares.wait();
     for (int share = 0; share < shares_; ++share) {
-      board_.fetch(share, Place::result);
-      if (!board_.looks().shares.apart()) fetch(share);
+      ask_for_line(results.at(share, 0));
+      if (!apart) fetch(share);
     }
   }
   const bool found = awaited_.none([&](int share) {
-    if (!board_.published(share, Place::result)) return false;
-    if (looks_ > 0 || board_.looks().shares.apart()) fetch(share);
+    if (!board_.published(*results.at(share, 0), share)) return false;
+    if (!first || apart) fetch(share);
     return true;
   });
   if (found) board_.looks().shares.learn(looks_);

@@ -4,8 +4,10 @@
 namespace chasqui::run {
 namespace {
 
-/// Beside the two lines of a contribution and of a result.
-std::size_t further_lines(const BoardShape& shape) { return 2 * static_cast<std::size_t>(shape.lines() - 2); }
+/// Of a contribution and of what was folded, where they take more than two lines.
+std::size_t further_lines(const BoardShape& shape) {
+  return shape.lines() > 2 ? 2 * static_cast<std::size_t>(shape.lines()) : 0;
+}
 
 constexpr std::size_t wide_stride_of(const BoardShape& shape) { return shape.wide + kLine; }
 
@@ -24,9 +26,9 @@ SlotLines::SlotLines(std::byte* memory, const BoardShape& shape, int rank)
     : first_(reinterpret_cast<Line*>(memory)), ranks_(static_cast<std::size_t>(shape.ranks)), spacing_(shape.spacing()),
       row_(spacing_ * ranks_), own_slot_(spacing_ * static_cast<std::size_t>(rank)), results_(kSlotRing * row_),
       further_(further_lines(shape)), wide_stride_(wide_stride_of(shape)), rank_(rank) {
-  present_ = first_;
   more_ = first_ + 2 * results_;
   wide_ = memory + line_bytes(shape);
+  go_to(0);
 }
 
 }  // namespace chasqui::run

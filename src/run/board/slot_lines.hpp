@@ -17,7 +17,7 @@ enum class Place {
   second,         ///< the rest of it, from 57 bytes on
   result,         ///< what it folded for its group
   second_result,  ///< the rest of that
-  further,        ///< and from here on the lines after those two, of contributions and results by turns
+  further,  ///< and from here on lines of contributions that take more than two, then as many of what was folded of them
 };
 
 /// As one rank sees them. Addresses only: what may be read and written when is said in board.hpp.
@@ -35,19 +35,42 @@ class SlotLines {
   SlotLines() = default;
   SlotLines(std::byte* memory, const BoardShape& shape, int rank);
 
-  /// line() is asked about this collective from now on.
-  void go_to(std::uint64_t sequence) { present_ = row(sequence); }
-  /// REQUIRES go_to(sequence).
-  Line* line(std::uint64_t sequence, int slot, Place place) const {
-    if (place >= Place::further) return further_line(sequence, slot, place);
-    return present_ + spacing_ * static_cast<std::size_t>(slot) + offset(place);
+  /// line() and wide() are asked about this collective from now on.
+  void go_to(std::uint64_t sequence) {
+    const std::size_t row = sequence % kSlotRing;
+    present_ = first_ + row * row_;
+    present_further_ = more_ + row * ranks_ * further_;
+    present_wide_ = wide_ + row * ranks_ * wide_stride_;
+  }
+  Line* line(int slot, Place place) const {
+    const auto number = static_cast<std::size_t>(slot);
+    if (place < Place::further) return present_ + spacing_ * number + offset(place);
+    return present_further_ + further_ * number + beyond(place);
+  }
+  std::byte* wide(int slot) const { return present_wide_ + static_cast<std::size_t>(slot) * wide_stride_; }
+  /// The lines of all slots at this place and those after it, of the present collective. All of them before Place::further, or none.
+  class Cells {
+   public:
+    Cells(Line* first, std::size_t across, std::size_t along) : first_(first), across_(across), along_(along) {}
+    Line* at(int slot, int part) const {
+      return first_ + across_ * static_cast<std::size_t>(slot) + along_ * static_cast<std::size_t>(part);
+    }
+
+   private:
+    Line* first_;
+    std::size_t across_, along_;  ///< lines to the next slot, to the next part
+  };
+  Cells cells(Place from) const {
+    const bool further = from >= Place::further;
+    return {line(0, from), further ? further_ : spacing_, further ? 1 : spacing_ / 2};
   }
   /// This rank's in any collective.
   Line* own_first(std::uint64_t sequence) const { return row(sequence) + own_slot_; }
   Line* own_line(std::uint64_t sequence, Place place) const {
-    return place < Place::further ? own_first(sequence) + offset(place) : further_line(sequence, rank_, place);
+    if (place < Place::further) return own_first(sequence) + offset(place);
+    return more_ + own_slot_number(sequence) * further_ + beyond(place);
   }
-  std::byte* wide(std::uint64_t sequence, int slot) const { return wide_ + slot_number(sequence, slot) * wide_stride_; }
+  std::byte* own_wide(std::uint64_t sequence) const { return wide_ + own_slot_number(sequence) * wide_stride_; }
   /// Bytes from a slot's lines to those of the next slot.
   std::size_t stride(Place place) const { return (place < Place::further ? spacing_ : further_) * kLine; }
 
@@ -57,15 +80,16 @@ class SlotLines {
     const auto which = static_cast<std::size_t>(place);
     return which / 2 * results_ + which % 2 * (spacing_ / 2);
   }
-  std::size_t slot_number(std::uint64_t sequence, int slot) const {
-    return sequence % kSlotRing * ranks_ + static_cast<std::size_t>(slot);
+  static std::size_t beyond(Place place) {
+    return static_cast<std::size_t>(place) - static_cast<std::size_t>(Place::further);
   }
-  Line* further_line(std::uint64_t sequence, int slot, Place place) const {
-    return more_ + slot_number(sequence, slot) * further_ +
-           (static_cast<std::size_t>(place) - static_cast<std::size_t>(Place::further));
+  std::size_t own_slot_number(std::uint64_t sequence) const {
+    return sequence % kSlotRing * ranks_ + static_cast<std::size_t>(rank_);
   }
 
-  Line* present_ = nullptr;  ///< the row of the present collective
+  Line* present_ = nullptr;  ///< the row of the present collective; and where its further lines and wide parts begin
+  Line* present_further_ = nullptr;
+  std::byte* present_wide_ = nullptr;
   Line* first_ = nullptr;
   Line* more_ = nullptr;  ///< from the third line of a contribution on
   std::byte* wide_ = nullptr;
