@@ -78,13 +78,13 @@ TEST(BoardMethods, WhatIsMeasuredDecides) {
   EXPECT_EQ(method(400, 16, Kind::allgather, 1024, true), Method::direct) << "all lines of all, read by all";
   EXPECT_EQ(method(4000, 16, Kind::allgather, 1024, true), Method::slots) << "handshakes are dear";
   EXPECT_EQ(method(400, 16, Kind::allreduce, 512, true), Method::grouped_fold);
-  EXPECT_EQ(method(400, 16, Kind::allreduce, 1024, true), Method::exposed_fold) << "only results go onto the board";
+  EXPECT_EQ(method(400, 16, Kind::allreduce, 2048, true), Method::exposed_fold) << "only results go onto the board";
   EXPECT_EQ(method(400, 16, Kind::allreduce, 16 * kWide, true), Method::exposed_fold);
   EXPECT_EQ(method(400, 16, Kind::allreduce, 16 * kWide + 1, true), Method::direct) << "a share that fits no slot";
-  for (const std::size_t bytes : {128, 256, 512}) {
+  for (const std::size_t bytes : {128, 256, 512, 1024}) {
     EXPECT_EQ(method(400, 16, Kind::allreduce, bytes, false), Method::grouped_fold) << "value and number in each line";
   }
-  for (const std::size_t bytes : {1024, 2048, 4096}) {
+  for (const std::size_t bytes : {2048, 4096}) {
     EXPECT_EQ(method(400, 16, Kind::allreduce, bytes, false), Method::shared_fold) << "few bytes for each";
   }
   for (const std::size_t bytes : {128, 512, 1024}) {

@@ -29,7 +29,7 @@ Cost cost_of(Method method, Kind kind) {
       case Kind::scatter: return {1, 0, 0.3};
       case Kind::reduce:
       case Kind::gather: return {1, 0.4, 0.4};
-      case Kind::allreduce: return {2, 0.8, 0.8};
+      case Kind::allreduce: return {1, 1.3, 1};
       case Kind::scan: return {2, 0.5, 0.5};
       case Kind::alltoall: return {1.6, 0.8, 1.8};
       case Kind::reduce_scatter: return {1.3, 0.2, 2.4};
@@ -136,9 +136,19 @@ double lines_beside(double bytes) {
 
 }  // namespace
 
-/// Of more than two: each is read by all at the same time, and so much longer for every one of them (docs/laboratory/reduce.md,
-/// "Line by line").
-constexpr double kManyLines = 0.31;
+namespace {
+
+/// Of more than two lines, fitted to 3 to 16 processes, 128 B to 1 KiB (docs/laboratory/reduce.md, "Line by line"); in units of
+/// LineCosts::each: a line that a member folds, of each other member; a line that all read; and a line that a member folds beside another.
+constexpr double kFoldedLine = 0.6, kReadByAll = 3.1, kSecondLine = 5;
+
+double many_lines_time(const LineCosts& costs, int lines, const Grouping& groups, double near) {
+  const int second = std::max(0, lines - groups.smallest(costs.ranks));
+  const double folding = near * (kFoldedLine * (groups.size - 1) + kSecondLine * second);
+  return (near + 1) * costs.publish + (folding + kReadByAll * lines * groups.count) * costs.each;
+}
+
+}  // namespace
 
 double grouped_fold_time(const LineCosts& costs, int lines, const Grouping& groups) {
   if (groups.size == 0) {
@@ -146,9 +156,9 @@ double grouped_fold_time(const LineCosts& costs, int lines, const Grouping& grou
     return lines == 1 ? one_line : kTwoLines * one_line;
   }
   const double near = groups.inside(costs.caches) ? costs.near : 1;
+  if (lines > 2) return many_lines_time(costs, lines, groups, near);
   const int folded = (lines + groups.smallest(costs.ranks) - 1) / groups.smallest(costs.ranks);  // by a member
-  const double read = lines > 2 ? kManyLines * costs.ranks * lines * groups.count : lines * groups.count - 1;
-  return (near + 1) * costs.publish + (near * folded * (groups.size - 1) + read) * costs.each;
+  return (near + 1) * costs.publish + (near * folded * (groups.size - 1) + lines * groups.count - 1) * costs.each;
 }
 
 Grouping best_groups(const LineCosts& costs, int lines) {
