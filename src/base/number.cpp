@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include "base/number.hpp"
 
-#include <charconv>
+#include <locale>
+#include <sstream>
+#include <string>
 
 namespace chasqui {
 
+/// By a stream: there are C++ libraries whose std::from_chars knows no doubles.
 std::optional<double> number_from(std::string_view text) {
-  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
+  std::istringstream stream{std::string(text)};
+  stream.imbue(std::locale::classic());
   double value = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (problem != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  if (!(stream >> std::noskipws >> value) || stream.peek() != std::istringstream::traits_type::eof())
+    return std::nullopt;
   return value;
 }
 
