@@ -85,7 +85,7 @@ class Rehearsal {
     call_.in = in_.data();
     call_.out = out_.data();
     call_.count = which.kind == Kind::barrier ? 0 : static_cast<std::int64_t>(bytes / sizeof(double));
-    if (which.kind == Kind::reduce_scatter) call_.count /= comm_->size();
+    if (which.kind == Kind::reduce_scatter) call_.count = std::max<std::int64_t>(1, call_.count / comm_->size());
     call_.element = sizeof(double);
     call_.op = run::operator_of<double>(sum, true);
     call_.root = (call_.root + 1) % comm_->size();
@@ -245,7 +245,10 @@ void rehearse(int size) {
   const auto applies = [&](const Rehearsed& each, std::size_t bytes) {
     if (s.disabled[static_cast<int>(each.what)]) return false;
     if (each.kind == Kind::barrier) return bytes == kSizes[0];
-    if (each.kind == Kind::reduce_scatter) return bytes / sizeof(double) >= static_cast<std::size_t>(size);
+    if (each.kind == Kind::reduce_scatter) {  // an element for each rank
+      const std::size_t least = static_cast<std::size_t>(size) * sizeof(double);
+      return class_of_size(std::max(bytes, least)) == class_of_size(bytes);
+    }
     return !run::has_blocks(each.kind) || bytes * static_cast<std::size_t>(size) <= kMostBytes;
   };
   for (const bool rare : {false, true}) {
