@@ -9,6 +9,9 @@
 namespace chasqui::run {
 namespace {
 
+/// Bytes beside the lines that are taken for writing at once when a call ends: whoever takes more waits for them.
+constexpr std::size_t kOwnedAtEnd = 1024;
+
 constexpr std::size_t round_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
 
 }  // namespace
@@ -103,19 +106,21 @@ std::size_t Board::publish_more(int slot, const void* data, std::size_t bytes) {
 
 void Board::publish_lines(Place from, const std::byte* data, int lines, std::size_t each, std::size_t last) {
   const SlotLines::Cells cells = lines_.cells(from);
-  for (int part = lines; part-- > 0; last = each) {
-    SlotLines::Line* const to = cells.at(rank_, part);
-    copy_short(to->payload, data + static_cast<std::size_t>(part) * each, last);
-    to->header.store(header_, std::memory_order_release);
-  }
+  for (int part = lines; part-- > 0; last = each)
+    write(*cells.at(rank_, part), data + static_cast<std::size_t>(part) * each, last);
   if (from != Place::first || lines > 1) uses_lines(from, lines);
 }
 
 void Board::own_more() {
-  if ((more_lines_ & kWideBit) != 0) own_lines(lines_.own_wide(sequence_ + 1), owned_wide_);
+  if ((more_lines_ & kWideBit) != 0) own_lines(lines_.own_wide(sequence_ + 1), std::min(owned_wide_, kOwnedAtEnd));
   for (std::uint64_t left = more_lines_ & ~kWideBit; left != 0; left &= left - 1)
     ask_to_write_line(lines_.own_line(sequence_ + 1, static_cast<Place>(std::countr_zero(left))));
   if (sequence_ >= more_lines_until_) more_lines_ = 0;
+}
+
+void Board::own_rest() {
+  if ((more_lines_ & kWideBit) != 0 && owned_wide_ > kOwnedAtEnd)
+    own_lines(lines_.own_wide(sequence_ + 1) + kOwnedAtEnd, owned_wide_ - kOwnedAtEnd);
 }
 
 void Board::change_to(const Signature& call) {

@@ -179,9 +179,7 @@ class alignas(2 * kLine) Board {
   std::byte* wide(int slot) const { return lines_.wide(slot); }
   /// One line alone. REQUIRES bytes <= kLinePayload.
   void publish_line(int slot, Place place, const void* data, std::size_t bytes) {
-    SlotLines::Line* const to = line(slot, place);
-    copy_short(to->payload, data, bytes);
-    to->header.store(header_, std::memory_order_release);
+    write(*line(slot, place), data, bytes);
     if (place != Place::first) uses_lines(place, 1);
   }
   /// The lines of all slots from this place on.
@@ -195,6 +193,8 @@ class alignas(2 * kLine) Board {
     more_lines_ |= kWideBit;
     more_lines_until_ = sequence_ + kSlotRing;
   }
+  /// While this rank waits: takes for writing what it will probably write in the next collective and finish() leaves, a long wide part's end.
+  void own_rest();
   /// publish_line() in two steps: the payload is written, then announced.
   std::byte* own_payload(Place place) { return line(rank_, place)->payload; }
   void announce(Place place) { publish_line(rank_, place, nullptr, 0); }  ///< what own_payload() holds may be read now
@@ -251,6 +251,10 @@ class alignas(2 * kLine) Board {
   friend struct BoardShape;
 
   SlotLines::Line* line(int slot, Place place) const { return lines_.line(slot, place); }
+  void write(SlotLines::Line& to, const void* data, std::size_t bytes) {
+    copy_short(to.payload, data, bytes);
+    to.header.store(header_, std::memory_order_release);
+  }
   void change_to(const Signature& call);
   /// These are written now; probably soon again.
   void uses_lines(Place from, int lines) {

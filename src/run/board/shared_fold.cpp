@@ -104,6 +104,7 @@ bool SharedFold::poll() {
     // taken back for that (docs/laboratory/reduce.md, "Asked for too early").
     for (int r = 0; exposed_ && !folded_ && r < board_.ranks(); ++r) board_.fetch(r, Place::first);
     awaited_ = Awaited(0, folded_ ? shares_ : board_.ranks(), board_.rank());
+    board_.own_rest();
   }
   if (!folded_) {
     if (!awaited_.none([this](int r) { return contributed(r); })) {

@@ -21,8 +21,10 @@ void SlotCall::fetch_all_wide() const {
   for (int slot = first_; slot < last_; ++slot) fetch_wide(slot);
 }
 
-/// While nothing has come there is time to take the lines that one block of a result will be written to. They may be in no cache.
-void SlotCall::own_result() const {
+/// While nothing has come there is time to take the lines that will be written next: what this rank has for the next call, and one block of the
+/// result, which may be in no cache.
+void SlotCall::own_ahead() const {
+  board_.own_rest();
   if (kind_ != Kind::gather && kind_ != Kind::allgather && kind_ != Kind::alltoall) own_lines(call_.out, bytes_);
 }
 

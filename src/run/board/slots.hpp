@@ -140,7 +140,7 @@ class SlotCall {
     int missing = 0;
   };
   Came more_came() const;
-  void own_result() const;
+  void own_ahead() const;
   SlotCall copy() const { return *this; }
   void take_blocks() const;
   void fold_more() const;
@@ -149,6 +149,11 @@ class SlotCall {
   bool hands_on() const { return chains_ && board_.rank() + 1 < board_.ranks(); }
   /// Of a scan of more than a line: where its result lies, after its contribution if that is there.
   std::size_t result_offset() const { return bytes_ > kSlotPayload ? (bytes_ + kLine - 1) / kLine * kLine : 0; }
+
+  /// Bytes of a scan from which all contributions take longer to read than the rank before to hand on, and looks that this may take
+  /// (docs/laboratory/reduce.md, "Scans").
+  static constexpr std::size_t kPipelinedFrom = 512;
+  static constexpr int kPatience = 30;
 
   Board& board_;
   const Call& call_;
