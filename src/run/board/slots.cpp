@@ -121,6 +121,15 @@ void SlotCall::fold_contributions() const {
       return static_cast<const std::byte*>(all + static_cast<std::size_t>(r) * 2 * kLine);
     });
   }
+  if (kLinePayload % call_.element == 0) {
+    const std::size_t in_first = kLinePayload / call_.element;
+    const auto fold = [&](Place place, std::size_t before, std::size_t elements) {
+      fold_values(call_, board_.payload(0, place), board_.stride(place), last_,
+                  static_cast<std::byte*>(call_.out) + before, elements);
+    };
+    fold(Place::first, 0, in_first);
+    return fold(Place::second, kLinePayload, count - in_first);
+  }
   alignas(kLargestAlignment) std::byte fold[kSlotPayload];
   alignas(kLargestAlignment) std::byte value[kSlotPayload];
   board_.read(0, fold, bytes_);
