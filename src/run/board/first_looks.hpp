@@ -15,6 +15,9 @@ struct FirstLooks {
   FirstLook shares;   ///< what others have folded of longer data
   FirstLook given;    ///< what all give to one who folds or collects it: no wait
 
+  /// Scans come back to back: when this rank looked first, the rank before had handed on its result.
+  bool pipelined = false;
+
   explicit FirstLooks(bool crowded)
       : all(crowded ? 0 : 10, 100), root(crowded ? 0 : 4, 40), group(crowded ? 0 : 5, 50), results(crowded ? 0 : 6, 60),
         shares(crowded ? 0 : 20, 200), given(0, 100) {}

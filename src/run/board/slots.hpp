@@ -84,8 +84,18 @@ class SlotCall {
   void fetch_all_wide() const;
   void fetch_wide(int slot) const;
 
+  /// Of a scan that hands on its result: shall this rank look for that of the rank before alone? In a pipeline it comes soon, and whoever
+  /// asked for all contributions meanwhile would be late, and make those late who write them.
+  [[gnu::always_inline]] bool in_pipeline() {
+    bool& pipelined = board_.looks().pipelined;
+    prefix_ = board_.published(board_.rank() - 1, Place::result);
+    if (prefix_) pipelined = pipelined || (looks_ == 0 && bytes_ >= kPipelinedFrom && !board_.crowded());
+    else pipelined = pipelined && patience_-- > 0;
+    return prefix_ || pipelined;
+  }
+
   [[gnu::always_inline]] bool all_here() {
-    if (chains_ && board_.rank() > 1 && board_.published(board_.rank() - 1, Place::result)) return prefix_ = true;
+    if (chains_ && board_.rank() > 1 && in_pipeline()) return prefix_;
     if (first_ == last_) return true;
     FirstLook& look = *look_;
     if (looks_ == 0) {
@@ -109,7 +119,7 @@ class SlotCall {
       return true;
     });
     if (found) look.learn(looks_);
-    else if (looks_++ == 0 && bytes_ > kSlotPayload) copy().own_result();
+    else if (looks_++ == 0 && bytes_ > kSlotPayload) copy().own_ahead();
     return found;
   }
 
@@ -170,6 +180,7 @@ class SlotCall {
   int looks_ = 0;                          ///< in vain
   bool chains_ = false;                    ///< a scan that publishes its result for the next rank
   bool prefix_ = false;                    ///< what the rank before has folded is there
+  int patience_ = kPatience;               ///< so many looks for that alone
   Came came_;
 };
 
