@@ -6,7 +6,9 @@
 #include "chasqui/base/error.hpp"
 #include "chasqui/base/in_words.hpp"
 #include "plan/clusters/cluster_plans.hpp"
+#include "plan/clusters/exchange/exchange_by_first_lanes.hpp"
 #include "plan/clusters/exchange/exchange_by_lanes.hpp"
+#include "plan/clusters/exchange/exchange_in_columns.hpp"
 #include "plan/clusters/exchange/exchange_in_step.hpp"
 #include "plan/clusters/exchange/exchange_in_turns.hpp"
 #include "plan/clusters/exchange/exchange_parts.hpp"
@@ -17,8 +19,10 @@
 namespace chasqui::plan {
 namespace {
 
-/// Items times their receivers: up to here an exchange on equal nodes is also planned for all of them, one event after another.
+/// Items times their receivers: up to here an exchange is also planned for all nodes, one event after another.
 constexpr std::int64_t kMostExchanged = 250'000;
+/// The same where the closed form ends later than its bound by more than its kFar-th part: some seconds.
+constexpr std::int64_t kMostExchangedFar = 1'000'000, kFar = 10;
 
 /// For k items; a bound that times cannot say is cut to the largest that they can.
 std::int64_t for_items(WideTicks ticks, std::int64_t k) {
@@ -240,8 +244,7 @@ PlanPtr listed_exchange(const Cluster& cluster, const Problem& problem, Lanes la
   const std::int64_t P = cluster.base.P;
   if (const std::int64_t events = saturating_multiply(saturating_multiply(P, P), problem.items); !listable(events)) {
     throw Error(
-        "{} on {} has {} messages or more, too many to list: only equal nodes all of whose ranks send are planned "
-        "without a list",
+        "{} on {} has {} messages or more, too many to list: only where all ranks send it is planned without a list",
         to_string(problem.kind), to_string(cluster), in_words(events));
   }
   Schedule best;
@@ -267,13 +270,19 @@ PlanPtr listed_exchange(const Cluster& cluster, const Problem& problem, Lanes la
 
 PlanPtr exchange_on_cluster(const Cluster& cluster, const Problem& problem, Lanes lanes) {
   const Bound bound = exchange_bound(cluster, problem);
-  if (lanes == Lanes::leaders || !cluster.nodes.uniform()) return listed_exchange(cluster, problem, lanes, bound);
-  const bool several = cluster.nodes.count() > 1;
+  if (lanes == Lanes::leaders) return listed_exchange(cluster, problem, lanes, bound);
+  const bool several = cluster.nodes.count() > 1, equal = cluster.nodes.uniform();
   const std::int64_t P = cluster.base.P;
   Earliest best;
-  // What all nodes, or one of them, do one event after another is often a little faster, where that can be listed.
-  if (saturating_multiply(saturating_multiply(P, P), problem.items) <= kMostExchanged)
-    best.offer(listed_exchange(cluster, problem, lanes, bound));
+  if (!equal) {
+    best.offer(exchange_in_columns(cluster, problem, bound));
+    if (problem.kind != Kind::alltoall) best.offer(exchange_by_first_lanes(cluster, problem, bound));
+  }
+  // What all nodes, or one of them, do one event after another is often a little faster, where that can be listed; on unequal nodes it may be much.
+  const std::int64_t events = saturating_multiply(saturating_multiply(P, P), problem.items);
+  const bool far = !equal && best.plan()->claim().gap().ticks > bound.time.ticks / kFar;
+  if (events <= (far ? kMostExchangedFar : kMostExchanged)) best.offer(listed_exchange(cluster, problem, lanes, bound));
+  if (!equal) return best.plan();
   if (several && listable(exchange_in_step_events(cluster, problem)))
     best.offer(exchange_in_step(cluster, problem, bound));
   if (several && problem.kind != Kind::alltoall) best.offer(exchange_by_lanes(cluster, problem, bound));

@@ -65,12 +65,12 @@ struct LaneTimes {
 /// With the own node's items in the same steps, `beside` the others, or where there is time.
 LaneTimes lane_times(const Cluster& cluster, const Problem& problem, bool beside) {
   const EqualExchange e(cluster, problem);
-  const std::int64_t sets = beside ? 2 : 1, publications = sets * e.publications(), readings = sets * (e.n - 1);
+  const std::int64_t sets = beside ? 2 : 1, publications = sets * e.node(0).publications(), readings = sets * (e.n - 1);
   LaneTimes times{.step = lane_step(cluster, publications, readings), .foreign = {}, .own = {}};
   const auto& [layout, clocks, shift, arrival] = times.step;
   const std::int64_t length = layout.length, lambda = cluster.base.lambda().ticks;
   const WideTicks steps = static_cast<WideTicks>(e.N - 1) * e.k;
-  const WideTicks alone = static_cast<WideTicks>(board_alone(e, cluster.nodes, 0).length) * e.k;
+  const WideTicks alone = static_cast<WideTicks>(board_alone(e.node(0), e.k, cluster.nodes, 0).length) * e.k;
   countable((steps + 8) * length + 4 * WideTicks{lambda} + alone, cluster, problem);
   const auto count = static_cast<std::int64_t>(steps);
   if (e.n == 1) {
@@ -78,7 +78,7 @@ LaneTimes lane_times(const Cluster& cluster, const Problem& problem, bool beside
     return times;
   }
   const auto steps_of = [&](std::int64_t ticks) { return ticks <= 0 ? 0 : divide_up(ticks, length); };
-  const std::int64_t p = cluster.nodes.publish.ticks, set = e.publications();
+  const std::int64_t p = cluster.nodes.publish.ticks, set = e.node(0).publications();
   times.foreign = {.length = length,
                    .count = count,
                    .publications = layout.publications,
@@ -103,7 +103,7 @@ LaneTimes lane_times(const Cluster& cluster, const Problem& problem, bool beside
     times.own.begin -= e.k * length;
     times.own.count = e.k;
   } else {
-    times.own = board_alone(e, cluster.nodes, times.finish);
+    times.own = board_alone(e.node(0), e.k, cluster.nodes, times.finish);
   }
   times.finish = std::max(times.finish, times.own.end());
   return times;
@@ -116,7 +116,7 @@ class ExchangeByLanes final : public Plan {
 
   LocalForm local(Rank rank) const override {
     const WideTicks steps = static_cast<WideTicks>(e_.N - 1) * e_.k;
-    require_own_exchange(rank, 2 * steps + (steps + e_.k) * (e_.publications() + e_.n - 1));
+    require_own_exchange(rank, 2 * steps + (steps + e_.k) * (e_.node(0).publications() + e_.n - 1));
     LocalForm form{.rank = rank, .sends = {}, .receives = {}, .adds = {}};
     const std::int64_t node = rank.index / e_.n, lane = rank.index % e_.n;
     for (std::int64_t t = 0; t < e_.k * (e_.N - 1); ++t) {
@@ -124,14 +124,14 @@ class ExchangeByLanes final : public Plan {
       form.receives.push_back(message(t, node - distance(t), lane - times_.step.shift));
     }
     const auto name = [&](std::int64_t t, std::int64_t from, std::int64_t to) { return foreign(node, t, from, to); };
-    add_own(e_, times_.foreign, node, lane, name, form);
-    add_own(e_, times_.own, node, lane, e_.own_items(node), form);
+    add_own(e_.node(node), times_.foreign, lane, name, form);
+    add_own(e_.node(node), times_.own, lane, own_items(e_, e_.node(node)), form);
     return in_order(std::move(form));
   }
 
   Schedule schedule() const override {
     const std::int64_t each = saturating_multiply(e_.n, saturating_multiply(e_.k, e_.N));
-    const std::int64_t events = saturating_multiply(each, 1 + e_.publications() + e_.n - 1);
+    const std::int64_t events = saturating_multiply(each, 1 + e_.node(0).publications() + e_.n - 1);
     require_listable({machine_, nodes_}, problem_, saturating_multiply(events, e_.N));
     Schedule s = empty_schedule();
     for (std::int64_t node = 0; node < e_.N; ++node) {
@@ -139,8 +139,8 @@ class ExchangeByLanes final : public Plan {
         for (std::int64_t lane = 0; lane < e_.n; ++lane) s.sends.push_back(message(t, node, lane));
       }
       const auto name = [&](std::int64_t t, std::int64_t from, std::int64_t to) { return foreign(node, t, from, to); };
-      add_node(e_, times_.foreign, node, name, s);
-      add_node(e_, times_.own, node, e_.own_items(node), s);
+      add_node(e_.node(node), times_.foreign, name, s);
+      add_node(e_.node(node), times_.own, own_items(e_, e_.node(node)), s);
     }
     normalise(s);
     return s;

@@ -17,16 +17,16 @@ class ExchangeInTurns final : public Plan {
 
   LocalForm local(Rank rank) const override {
     const WideTicks items = static_cast<WideTicks>(e_.N - 1) * e_.k * e_.n;
-    require_own_exchange(rank, 2 * items + static_cast<WideTicks>(e_.k) * (e_.publications() + e_.n - 1));
+    require_own_exchange(rank, 2 * items + static_cast<WideTicks>(e_.k) * (e_.node(0).publications() + e_.n - 1));
     LocalForm form{.rank = rank, .sends = {}, .receives = {}, .adds = {}};
     const std::int64_t node = rank.index / e_.n, lane = rank.index % e_.n;
     for (const TurnGroup& group : turns_.groups) {
-      for_messages(group, [&](std::int64_t begin, std::int64_t u, std::int64_t d, std::int64_t i) {
+      for_messages(group, e_.k, 1, e_.N, [&](std::int64_t begin, std::int64_t u, std::int64_t d, std::int64_t i) {
         form.sends.push_back(message(begin, group, node, lane, d, u, i));
         form.receives.push_back(message(begin, group, node - d, modulo(lane - u, e_.n), d, u, i));
       });
     }
-    add_own(e_, own_, node, lane, e_.own_items(node), form);
+    add_own(e_.node(node), own_, lane, own_items(e_, e_.node(node)), form);
     return in_order(std::move(form));
   }
 
@@ -37,32 +37,18 @@ class ExchangeInTurns final : public Plan {
     Schedule s = empty_schedule();
     for (std::int64_t node = 0; node < e_.N; ++node) {
       for (const TurnGroup& group : turns_.groups) {
-        for_messages(group, [&](std::int64_t begin, std::int64_t u, std::int64_t d, std::int64_t i) {
+        for_messages(group, e_.k, 1, e_.N, [&](std::int64_t begin, std::int64_t u, std::int64_t d, std::int64_t i) {
           for (std::int64_t lane = 0; lane < e_.n; ++lane)
             s.sends.push_back(message(begin, group, node, lane, d, u, i));
         });
       }
-      add_node(e_, own_, node, e_.own_items(node), s);
+      add_node(e_.node(node), own_, own_items(e_, e_.node(node)), s);
     }
     normalise(s);
     return s;
   }
 
  private:
-  /// Calls visit(begin, u, d, i): item number i for the node d further on, in turn u, in the step that begins then.
-  template <typename Visit>
-  void for_messages(const TurnGroup& group, const Visit& visit) const {
-    std::int64_t first = 0;  // step of the turn
-    for (const TurnRange& range : group.turns) {
-      for (std::int64_t u = range.first; u < range.end; ++u) {
-        std::int64_t step = first;
-        for (std::int64_t i = 0; i < e_.k; ++i) {
-          for (std::int64_t d = 1; d < e_.N; ++d) visit(group.start(step++), u, d, i);
-        }
-        first += group.steps;
-      }
-    }
-  }
   Send message(std::int64_t begin, const TurnGroup& group, std::int64_t node, std::int64_t lane, std::int64_t d,
                std::int64_t u, std::int64_t i) const {
     const Rank from = e_.rank(node, lane), to = e_.rank(node + d, lane + u);
@@ -83,7 +69,7 @@ PlanPtr exchange_in_turns(const Cluster& cluster, const Problem& problem, const 
   const std::int64_t messages = countable(static_cast<WideTicks>(e.N - 1) * e.k, cluster, problem);
   TurnGroups turns;  // none on one node: nothing but its board
   if (messages > 0) turns = turn_groups(cluster, problem, messages);
-  const BoardSteps own = board_alone(e, cluster.nodes, turns.finish);
+  const BoardSteps own = board_alone(e.node(0), e.k, cluster.nodes, turns.finish);
   const std::int64_t finish =
       countable(WideTicks{turns.finish} + static_cast<WideTicks>(own.length) * own.count, cluster, problem);
   std::string how = "on the board";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the exchanges in closed form on equal nodes share: how items are called, the clocks of the ranks of a node, and what they hand each
+// What the exchanges in closed form share: how items are called, the clocks of the ranks of a node, and what they hand each
 // other on the board in steps (docs/clusters.md, Theorem 29).
 #pragma once
 
@@ -17,37 +17,55 @@ namespace chasqui::plan {
 
 __extension__ using WideTicks = __int128;
 
-/// Who is who on equal nodes, and whose item is which.
-struct EqualExchange {
+/// Whose item is which, on nodes of any size.
+struct ExchangeItems {
   Kind kind;
-  std::int64_t N, n, k;
+  std::int64_t P, k;
 
-  EqualExchange(const Cluster& cluster, const Problem& problem)
-      : kind(problem.kind), N(cluster.nodes.count()), n(cluster.nodes.largest()), k(problem.items) {}
+  ExchangeItems(const Cluster& cluster, const Problem& problem)
+      : kind(problem.kind), P(cluster.base.P), k(problem.items) {}
 
-  /// Counted around the end, of the nodes and of the node.
-  Rank rank(std::int64_t node, std::int64_t lane) const {
-    return {static_cast<std::int32_t>(modulo(node, N) * n + modulo(lane, n))};
-  }
   /// Item number i of those that `from` has for `to`: an all-gather looks at the first only, a reduce-scatter at the second. An all-to-all of many
   /// ranks has more items than one number can hold: see Send::item_number.
   std::pair<Part, Part> item(Rank from, Rank to, std::int64_t i) const {
     constexpr std::int64_t kWord = std::int64_t{1} << 31;
     std::int64_t pair = kind == Kind::reduce_scatter ? to.index : from.index;
-    if (kind == Kind::alltoall) pair = pair * N * n + to.index;
+    if (kind == Kind::alltoall) pair = pair * P + to.index;
     const std::int64_t item = pair * k + i;
     return {Part{static_cast<std::int32_t>(item % kWord), 1}, Part{static_cast<std::int32_t>(item / kWord), 0}};
   }
-  /// The own items of a node, by what add_own and add_node ask for.
-  auto own_items(std::int64_t node) const {
-    return [this, node](std::int64_t i, std::int64_t publisher, std::int64_t reader) {
-      return item(rank(node, publisher), rank(node, reader), i);
-    };
-  }
   /// In an all-gather everybody reads what one publishes; otherwise it is for one of them.
   bool for_all() const { return kind == Kind::allgather; }
+};
+
+/// The ranks of one node and its board.
+struct OneNode {
+  std::int64_t first, n;
+  bool for_all;
+
+  /// Counted around the end of the node.
+  Rank rank(std::int64_t lane) const { return {static_cast<std::int32_t>(first + modulo(lane, n))}; }
   /// Publications of a rank for each of which all others of the node read once.
-  std::int64_t publications() const { return for_all() ? std::min<std::int64_t>(1, n - 1) : n - 1; }
+  std::int64_t publications() const { return for_all ? std::min<std::int64_t>(1, n - 1) : n - 1; }
+};
+
+/// The own items of a node, by what add_own and add_node ask for.
+inline auto own_items(const ExchangeItems& items, const OneNode& node) {
+  return [&items, node](std::int64_t i, std::int64_t publisher, std::int64_t reader) {
+    return items.item(node.rank(publisher), node.rank(reader), i);
+  };
+}
+
+/// Who is who on equal nodes.
+struct EqualExchange : ExchangeItems {
+  std::int64_t N, n;
+
+  EqualExchange(const Cluster& cluster, const Problem& problem)
+      : ExchangeItems(cluster, problem), N(cluster.nodes.count()), n(cluster.nodes.largest()) {}
+
+  /// Counted around the end, of the nodes and of the node.
+  OneNode node(std::int64_t at) const { return {modulo(at, N) * n, n, for_all()}; }
+  Rank rank(std::int64_t at, std::int64_t lane) const { return node(at).rank(lane); }
 };
 
 /// The clocks of the ranks of a node lie within a span, as far apart as it allows.
@@ -120,47 +138,46 @@ inline void require_own_exchange(Rank rank, WideTicks events) {
 }
 
 /// Nothing but the board: the own node's items, from `begin` on. The clocks are equal, and there is no pause.
-inline BoardSteps board_alone(const EqualExchange& exchange, const Nodes& nodes, std::int64_t begin) {
-  const std::int64_t publications = exchange.publications(), p = nodes.publish.ticks, r = nodes.read.ticks;
+inline BoardSteps board_alone(const OneNode& node, std::int64_t items, const Nodes& nodes, std::int64_t begin) {
+  const std::int64_t publications = node.publications(), p = nodes.publish.ticks, r = nodes.read.ticks;
   BoardSteps steps{.begin = begin,
-                   .length = publications * p + (exchange.n - 1) * r,
-                   .count = exchange.n > 1 ? exchange.k : 0,
+                   .length = publications * p + (node.n - 1) * r,
+                   .count = node.n > 1 ? items : 0,
                    .publications = {.each = p},
                    .readings = {.second = publications * p, .each = r},
-                   .clocks = {.n = exchange.n}};
+                   .clocks = {.n = node.n}};
   return steps;
 }
 
 /// What a rank does in such steps. name(t, publisher, reader) is the item, given lanes.
 template <typename Name>
-void add_own(const EqualExchange& e, const BoardSteps& steps, std::int64_t node, std::int64_t lane, const Name& name,
-             LocalForm& form) {
+void add_own(const OneNode& node, const BoardSteps& steps, std::int64_t lane, const Name& name, LocalForm& form) {
   for (std::int64_t t = 0; t < steps.count; ++t) {
-    for (std::int64_t slot = 0; slot < e.publications(); ++slot) {
-      const auto [part, second] = name(t, lane, modulo(lane + 1 + slot, e.n));
+    for (std::int64_t slot = 0; slot < node.publications(); ++slot) {
+      const auto [part, second] = name(t, lane, modulo(lane + 1 + slot, node.n));
       form.publications.push_back({Time{steps.publication(lane, t, slot)}, form.rank, part, second});
     }
-    for (std::int64_t slot = 0; slot < e.n - 1; ++slot) {
-      const std::int64_t from = modulo(lane + 1 + slot, e.n);
+    for (std::int64_t slot = 0; slot < node.n - 1; ++slot) {
+      const std::int64_t from = modulo(lane + 1 + slot, node.n);
       const auto [part, second] = name(t, from, lane);
-      form.readings.push_back({Time{steps.reading(lane, t, slot)}, form.rank, e.rank(node, from), part, second});
+      form.readings.push_back({Time{steps.reading(lane, t, slot)}, form.rank, node.rank(from), part, second});
     }
   }
 }
 
 /// What all ranks of a node do: each publication, and then who reads it.
 template <typename Name>
-void add_node(const EqualExchange& e, const BoardSteps& steps, std::int64_t node, const Name& name, Schedule& s) {
+void add_node(const OneNode& node, const BoardSteps& steps, const Name& name, Schedule& s) {
   for (std::int64_t t = 0; t < steps.count; ++t) {
-    for (std::int64_t from = 0; from < e.n; ++from) {
-      for (std::int64_t to = 0; to < e.n; ++to) {
+    for (std::int64_t from = 0; from < node.n; ++from) {
+      for (std::int64_t to = 0; to < node.n; ++to) {
         if (to == from) continue;
         const auto [part, second] = name(t, from, to);
-        const std::int64_t slot = e.for_all() ? 0 : modulo(to - from - 1, e.n);
-        if (!e.for_all() || to == modulo(from + 1, e.n))
-          s.publications.push_back({Time{steps.publication(from, t, slot)}, e.rank(node, from), part, second});
-        const Time begin{steps.reading(to, t, modulo(from - to - 1, e.n))};
-        s.readings.push_back({begin, e.rank(node, to), e.rank(node, from), part, second});
+        const std::int64_t slot = node.for_all ? 0 : modulo(to - from - 1, node.n);
+        if (!node.for_all || to == modulo(from + 1, node.n))
+          s.publications.push_back({Time{steps.publication(from, t, slot)}, node.rank(from), part, second});
+        const Time begin{steps.reading(to, t, modulo(from - to - 1, node.n))};
+        s.readings.push_back({begin, node.rank(to), node.rank(from), part, second});
       }
     }
   }

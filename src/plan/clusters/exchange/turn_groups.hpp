@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// When the ranks of equal nodes send to all ranks of other nodes. In turn u rank x sends to rank x + u of every other node, one a step.
+// When the ranks of equal nodes, or of columns, send to all others. In turn u rank x sends to rank x + u of every other node, one a step.
 // Turns whose receptions meet no sends on the same clocks are a group and follow each other at once (docs/clusters.md, Theorem 29).
 #pragma once
 
@@ -28,6 +28,22 @@ struct TurnGroup {
   /// How far the clock of a rank of the node is behind.
   std::int64_t offset(std::int64_t lane) const { return clocks.offset(lane * multiplier % clocks.n); }
 };
+
+/// Calls visit(begin, u, d, i): item number i of k for those `d` further on, first <= d < end, in turn u, in the step that begins then. REQUIRES
+/// k(end - first) messages a turn.
+template <typename Visit>
+void for_messages(const TurnGroup& group, std::int64_t k, std::int64_t first, std::int64_t end, const Visit& visit) {
+  std::int64_t begun = 0;  // step of the turn
+  for (const TurnRange& range : group.turns) {
+    for (std::int64_t u = range.first; u < range.end; ++u) {
+      std::int64_t step = begun;
+      for (std::int64_t i = 0; i < k; ++i) {
+        for (std::int64_t d = first; d < end; ++d) visit(group.start(step++), u, d, i);
+      }
+      begun += group.steps;
+    }
+  }
+}
 
 struct TurnGroups {
   std::vector<TurnGroup> groups;
