@@ -147,7 +147,8 @@ class RunCommand : public Command {
     std::error_code none;
     const auto before = std::filesystem::last_write_time(report, none);  // a report of an earlier run is not this one's
     const bool component = by_component(command, flavour);
-    const int status = status_of(with_variables(command, flavour, variables(flavour, component, report.string())));
+    const int status =
+        status_of(with_variables(command, flavour, variables(command, flavour, component, report.string())));
     const bool written = std::filesystem::exists(report, none) && !std::filesystem::is_empty(report, none) &&
                          std::filesystem::last_write_time(report, none) != before;
     if (written) {  // standard output is the program's
@@ -173,7 +174,8 @@ class RunCommand : public Command {
   }
 
   /// What all ranks must have, the CHASQUI_ variables of this environment too: ranks whose variables differ leave everything to the MPI library.
-  Variables variables(const std::string& flavour, bool component, const std::string& report) const {
+  Variables variables(const Launching& command, const std::string& flavour, bool component,
+                      const std::string& report) const {
     Variables all;
     if (component) {
       all["OMPI_MCA_mca_base_component_path"] =  // the user's last: a folder that is missing ends the search
@@ -181,7 +183,8 @@ class RunCommand : public Command {
     } else {
       const char* const before = std::getenv("LD_PRELOAD");
       const std::string others = before != nullptr && *before != '\0' ? fmt::format(":{}", before) : "";
-      all["LD_PRELOAD"] = drop_in_library(flavour) + others;
+      const std::string first = loaded_first(first_mpi_program(command.words).path);
+      all["LD_PRELOAD"] = (first.empty() ? "" : first + ":") + drop_in_library(flavour) + others;
     }
     for (char** each = environ; *each != nullptr; ++each) {
       const std::string_view text = *each;
