@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "chasqui/base/error.hpp"
+#include "cli/launch/preloaded.hpp"
 
 namespace chasqui::cli {
 namespace {
@@ -134,6 +135,30 @@ TEST_F(LaunchersTest, OfSlurmExportOurVariablesToo) {
 
 TEST_F(LaunchersTest, ThatReturnBeforeTheProgramRunsAreRefused) {
   for (const char* name : {"sbatch", "qsub", "bsub"}) EXPECT_THROW(launching({name, "job.sh"}), Error) << name;
+}
+
+/// The words with ours added, and what all ranks get.
+std::string preloaded_by(const std::string& text, const std::string& first = "") {
+  Launching command = launching(words_of(text));
+  const std::string list = preloaded(command, first, "ours");
+  return text_of(command.words) + " (" + list + ")";
+}
+
+TEST_F(LaunchersTest, PreloadOursBehindWhatTheUserPreloads) {
+  unsetenv("LD_PRELOAD");
+  EXPECT_EQ(preloaded_by("mpirun app"), "mpirun app (ours)");
+  EXPECT_EQ(preloaded_by("mpirun app", "asan"), "mpirun app (asan:ours)");
+  EXPECT_EQ(preloaded_by("mpirun -x LD_PRELOAD=p:q -n 1 app : -x LD_PRELOAD=r app", "asan"),
+            "mpirun -x LD_PRELOAD=asan:p:q:ours -n 1 app : -x LD_PRELOAD=asan:r:ours app (asan:ours)");
+  EXPECT_EQ(preloaded_by("mpirun -genv LD_PRELOAD p app : -env LD_PRELOAD q app"),
+            "mpirun -genv LD_PRELOAD p:ours app : -env LD_PRELOAD q:ours app (ours)");
+  EXPECT_EQ(preloaded_by("mpirun env LD_PRELOAD=p app LD_PRELOAD"),
+            "mpirun env LD_PRELOAD=p:ours app LD_PRELOAD (ours)");
+  EXPECT_EQ(preloaded_by("env LD_PRELOAD=p mpirun app"), "env LD_PRELOAD=p:ours mpirun app (p:ours)");
+  setenv("LD_PRELOAD", "before", 1);  // no program is started here
+  const std::string inherited = preloaded_by("mpirun -x LD_PRELOAD app");
+  unsetenv("LD_PRELOAD");
+  EXPECT_EQ(inherited, "mpirun -x LD_PRELOAD=before:ours app (before:ours)");
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # chasqui run: the report goes through a file of its own. A link that lies in wait under the process's number is not
-# written through, nobody else may read the file, and it is gone afterwards, also where a signal ends the run.
+# written through, nobody else may read the file, and it is gone afterwards, also where a signal ends the run. What no variable can carry is said.
 #   report_file.sh chasqui folder mpi
 set -eu
 chasqui=$1 folder=$2 mpi=$3
@@ -33,3 +33,8 @@ for command in "run --mpi $mpi --" "launch -n 2 --"; do
   status=0; timeout 600 sh -c 'trap "" CHLD; exec "$@"' sh "$chasqui" $command sh -c 'exit 3' > said.txt 2>&1 || status=$?
   [ "$status" = 3 ] || { echo "$command: status $status"; cat said.txt; exit 1; }
 done
+# LD_PRELOAD is divided at spaces, and nothing in it can be quoted: what lies in such a folder cannot be loaded.
+mkdir -p "a b/bin" "a b/lib"
+cp "$chasqui" "a b/bin/chasqui" && : > "a b/lib/libchasqui-mpi-$mpi.so"
+status=0; "a b/bin/chasqui" run --by preload --mpi "$mpi" -- true > said.txt 2>&1 || status=$?
+[ "$status" = 2 ] && grep -q "LD_PRELOAD is divided at spaces and colons: install Chasqui in a folder without" said.txt || { cat said.txt; exit 1; }

@@ -110,14 +110,14 @@ class DoctorCommand final : public Command {
            fmt::format("apt install {}, if your programs use it",
                        flavour == std::string("mpich") ? "mpich" : "openmpi-bin"));
       if (!there) continue;
-      std::string library;
+      std::string library, missing;
       try {
         library = drop_in_library(flavour);
-      } catch (const Error&) {
+      } catch (const Error& error) {
+        missing = error.what();
       }
-      line(out, !library.empty(), "  drop-in library", library.empty() ? "not built" : library,
-           fmt::format("apt install lib{0}-dev, then build again; `chasqui run` needs it",
-                       flavour == std::string("mpich") ? "mpich" : "openmpi"));
+      line(out, missing.empty(), "  drop-in library", missing.empty() ? library : "none that `chasqui run` can use",
+           missing);
     }
     const std::string first = flavour_of_version(version_of("mpirun"));
     if (any)

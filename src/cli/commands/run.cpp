@@ -17,6 +17,7 @@
 #include "cli/launch/drop_in.hpp"
 #include "cli/launch/launchers.hpp"
 #include "cli/launch/linked_mpi.hpp"
+#include "cli/launch/preloaded.hpp"
 
 namespace chasqui::cli {
 namespace {
@@ -134,7 +135,7 @@ class RunCommand : public Command {
   }
 
   int run(Output& out) override {
-    const Launching command = launching(words_);
+    Launching command = launching(words_);
     for (const std::string& word : {words_.front(), command.words[command.at]}) {
       if (access(found_in_path(word).c_str(), F_OK) != 0)
         throw Error("{}: not found: name the command that starts the program, after --", word);
@@ -147,7 +148,8 @@ class RunCommand : public Command {
     std::error_code none;
     const auto before = std::filesystem::last_write_time(report, none);  // a report of an earlier run is not this one's
     const bool component = by_component(command, flavour);
-    const int status = status_of(with_variables(command, flavour, variables(flavour, component, report.string())));
+    const Variables all = variables(command, flavour, component, report.string());
+    const int status = status_of(with_variables(command, flavour, all));
     const bool written = std::filesystem::exists(report, none) && !std::filesystem::is_empty(report, none) &&
                          std::filesystem::last_write_time(report, none) != before;
     if (written) {  // standard output is the program's
@@ -173,15 +175,14 @@ class RunCommand : public Command {
   }
 
   /// What all ranks must have, the CHASQUI_ variables of this environment too: ranks whose variables differ leave everything to the MPI library.
-  Variables variables(const std::string& flavour, bool component, const std::string& report) const {
+  Variables variables(Launching& command, const std::string& flavour, bool component, const std::string& report) const {
     Variables all;
     if (component) {
       all["OMPI_MCA_mca_base_component_path"] =  // the user's last: a folder that is missing ends the search
           fmt::format("SYSTEM_DEFAULT:{}:USER_DEFAULT", component_folder());
     } else {
-      const char* const before = std::getenv("LD_PRELOAD");
-      const std::string others = before != nullptr && *before != '\0' ? fmt::format(":{}", before) : "";
-      all["LD_PRELOAD"] = drop_in_library(flavour) + others;
+      all["LD_PRELOAD"] =
+          preloaded(command, loaded_first(first_mpi_program(command.words).path), drop_in_library(flavour));
     }
     for (char** each = environ; *each != nullptr; ++each) {
       const std::string_view text = *each;

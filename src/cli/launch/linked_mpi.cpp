@@ -89,6 +89,13 @@ std::string linked_mpi(const std::string& program) {
   return {};
 }
 
+std::string loaded_first(const std::string& program) {
+  for (const std::string& name : needed(program)) {
+    if (name.starts_with("libasan.so")) return name;
+  }
+  return {};
+}
+
 MpiProgram first_mpi_program(const std::vector<std::string>& words) {
   for (const std::string& word : words) {
     std::error_code ignored;
