@@ -27,7 +27,7 @@ INSTANTIATE_TEST_SUITE_P(Sizes, Threads, testing::ValuesIn(sweep_of({1, 2, 3, 5,
 struct Large {
   std::array<long, 700> values;
 };
-static_assert(sizeof(Large) > run::kWide);
+static_assert(sizeof(Large) > run::kShortWide);
 
 TEST(Threads, ElementsLargerThanASlot) {
   threads::Team team(3);

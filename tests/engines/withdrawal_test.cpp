@@ -16,7 +16,7 @@ namespace chasqui::engines {
 namespace {
 
 constexpr long kMine = 1, kGone = -777;
-constexpr std::size_t kLent = 2 * run::kWide / sizeof(long),
+constexpr std::size_t kLent = 2 * run::kShortWide / sizeof(long),
                       kLong = 2 * kLent;  // three shares fit slots, or do not
 
 /// Throws on one rank, as soon as another folds, or soon (a scan's next rank folds only what this one has). On the others it

@@ -95,7 +95,8 @@ TEST(Predict, TheLibrarysOwnOnlyWhereItWasMeasuredClearlyFaster) {
   };
   EXPECT_EQ(chosen(1 << 20, four(), measured()), Method::native);
   EXPECT_EQ(chosen(100'000, four(), measured()), Method::native);
-  EXPECT_EQ(chosen(8192, four(), measured()), Method::staged) << "one side of it was not clearly faster";
+  EXPECT_EQ(chosen(8192, four(), measured()), Method::slots) << "one side of it was not clearly faster";
+  EXPECT_EQ(chosen(30'000, four(), measured()), Method::staged) << "likewise";
   EXPECT_EQ(chosen(512, four(), measured()), Method::slots) << "five per cent are noise";
   Topology eight = four();
   eight.ranks = eight.largest_node = 8;
@@ -127,7 +128,8 @@ TEST(Predict, OtherRanksScaleTheMeasuredTime) {
   const double at4 = board_time(profile, Kind::scan, 65'536, 4, false);
   EXPECT_GT(board_time(profile, Kind::scan, 65'536, 8, false), at4);
   const double broadcast4 = board_time(profile, Kind::broadcast, 65'536, 4, false);
-  EXPECT_NEAR(board_time(profile, Kind::broadcast, 65'536, 16, false), broadcast4, 0.01 * broadcast4);
+  EXPECT_NEAR(board_time(profile, Kind::broadcast, 65'536, 16, false), broadcast4, 0.2 * broadcast4)
+      << "all read at once";
   EXPECT_NE(board_time(profile, Kind::broadcast, 65'536, 4, true), broadcast4) << "threads were not measured";
 }
 

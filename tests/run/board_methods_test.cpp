@@ -64,7 +64,7 @@ TEST(BoardMethods, TwoRanksHaveCostsOfTheirOwn) {
       EXPECT_EQ(method(kWideFromAll, false), Method::slots) << to_string(kind);
       EXPECT_EQ(method(kWide + 1, false), Method::staged) << to_string(kind);
     }
-    EXPECT_EQ(*BoardMethods({2, 400, each}, kWide, false).of(Kind::gather, kWide, 1), Method::slots);
+    EXPECT_EQ(*BoardMethods({2, 400, each}, kWide, false).of(Kind::gather, kShortWide, 1), Method::slots);
     EXPECT_EQ(*BoardMethods({2, 400, each}, kWide, true).of(Kind::allreduce, kWide, 1), Method::exposed_fold);
   }
 }
@@ -84,13 +84,16 @@ TEST(BoardMethods, WhatIsMeasuredDecides) {
   for (const std::size_t bytes : {128, 256, 512, 1024}) {
     EXPECT_EQ(method(400, 16, Kind::allreduce, bytes, false), Method::grouped_fold) << "value and number in each line";
   }
-  for (const std::size_t bytes : {2048, 4096}) {
+  for (const std::size_t bytes : {std::size_t{2048}, std::size_t{4096}, kSharedByAll}) {
     EXPECT_EQ(method(400, 16, Kind::allreduce, bytes, false), Method::shared_fold) << "few bytes for each";
   }
   for (const std::size_t bytes : {128, 512, 1024}) {
     EXPECT_EQ(method(400, 16, Kind::reduce, bytes, false), Method::slots) << "a root folds while others are late";
   }
+  EXPECT_EQ(method(400, 16, Kind::allreduce, kSharedByAll + 1, false), Method::staged);
   EXPECT_EQ(method(400, 16, Kind::reduce, 2048, false), Method::shared_fold);
+  EXPECT_EQ(method(400, 16, Kind::reduce, kWide, false), Method::shared_fold);
+  EXPECT_EQ(method(400, 16, Kind::reduce, kWide + 1, false), Method::staged);
   EXPECT_EQ(method(400, 25, Kind::broadcast, kWide, false), Method::slots);
   EXPECT_EQ(method(400, 25, Kind::broadcast, kWide + 1, false), Method::staged);
   EXPECT_EQ(method(400, 25, Kind::gather, kWideFromAll, false), Method::slots);

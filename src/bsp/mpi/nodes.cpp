@@ -75,7 +75,7 @@ std::unique_ptr<MpiNodes> MpiNodes::find(MPI_Comm owner, mpi::Together& all, int
   if (all.most(node.size()) == 1) return nullptr;
   std::unique_ptr<MpiNodes> nodes(new MpiNodes(run::NodeMap(std::move(numbers)), all.rank()));
   nodes->cores_ = run::cores_of(node);
-  const run::BoardShape shape = NodeBoard::shape(node.size(), run::kWide);
+  const run::BoardShape shape = NodeBoard::shape(node.size(), run::kShortWide);
   const std::size_t bytes = (NodeBoard::bytes(shape) + kPage - 1) / kPage * kPage;
   const auto ranks = static_cast<std::size_t>(node.size());
   const std::size_t area = std::max(std::min(kMostArea, kMostAreas / ranks) / kPage * kPage, kPage);

@@ -97,7 +97,7 @@ run::Boards::For boards_for(Collective blocking, const run::Call& call, int rank
   const auto blocks = static_cast<std::size_t>(call.exchanges() || call.kind == Kind::scatter ? ranks : 1);
   const std::size_t slot = call.kind == Kind::barrier ? 0 : call.bytes() * blocks;
   if (slot <= run::kLinePayload) return run::Boards::lines;
-  return slot <= run::BoardShape::for_ranks(ranks).wide ? run::Boards::slots : run::Boards::all;
+  return slot <= run::BoardShape::for_slots(ranks).wide ? run::Boards::slots : run::Boards::all;
 }
 
 /// Of the exception that is being handled. An operator of the program's may throw anything.

@@ -30,7 +30,9 @@ BoardShape BoardShape::for_ranks(int ranks, std::size_t stage, std::size_t wide)
   return shape;
 }
 
-BoardShape BoardShape::for_threads(int ranks) { return for_ranks(ranks, kLine); }
+BoardShape BoardShape::for_threads(int ranks) { return for_ranks(ranks, kLine, kShortWide); }
+
+BoardShape BoardShape::for_slots(int ranks) { return for_ranks(ranks, kLeastStage, kShortWide); }
 
 BoardShape BoardShape::for_lines(int ranks) {
   BoardShape shape = for_ranks(ranks, 4 * kLine, 0);  // elements may have a quarter of it
@@ -96,7 +98,8 @@ void Board::read_part(int slot, std::size_t all, std::size_t offset, void* data,
 /// Of more than a line: all that the first line does not hold. The rest is for that.
 std::size_t Board::publish_more(int slot, const void* data, std::size_t bytes) {
   if (bytes > kSlotPayload) {
-    std::memcpy(wide(slot), data, bytes);
+    if (bytes <= kShortWide) std::memcpy(wide(slot), data, bytes);
+    else copy_ahead(wide(slot), static_cast<const std::byte*>(data), bytes);
     uses_wide(bytes);
     return 0;
   }
@@ -118,9 +121,10 @@ void Board::own_more() {
   if (sequence_ >= more_lines_until_) more_lines_ = 0;
 }
 
-void Board::own_rest() {
-  if ((more_lines_ & kWideBit) != 0 && owned_wide_ > kOwnedAtEnd)
-    own_lines(lines_.own_wide(sequence_ + 1) + kOwnedAtEnd, owned_wide_ - kOwnedAtEnd);
+void Board::own_rest(std::size_t most) {
+  const std::size_t bytes = std::min(owned_wide_, most);
+  if ((more_lines_ & kWideBit) != 0 && bytes > kOwnedAtEnd)
+    own_lines(lines_.own_wide(sequence_ + 1) + kOwnedAtEnd, bytes - kOwnedAtEnd);
 }
 
 void Board::change_to(const Signature& call) {

@@ -193,8 +193,9 @@ class alignas(2 * kLine) Board {
     more_lines_ |= kWideBit;
     more_lines_until_ = sequence_ + kSlotRing;
   }
-  /// While this rank waits: takes for writing what it will probably write in the next collective and finish() leaves, a long wide part's end.
-  void own_rest();
+  /// While this rank waits: takes for writing what it will probably write in the next collective and finish() leaves, of the first `most` bytes of
+  /// its wide part.
+  void own_rest(std::size_t most);
   /// publish_line() in two steps: the payload is written, then announced.
   std::byte* own_payload(Place place) { return line(rank_, place)->payload; }
   void announce(Place place) { publish_line(rank_, place, nullptr, 0); }  ///< what own_payload() holds may be read now

@@ -42,7 +42,8 @@ class ShortBlocks {
  public:
   ShortBlocks(const Board& board, const Call& call)
       : board_(board), call_(call), me_(board.rank()), ranks_(board.ranks()),
-        room_(ranks_ <= 64 ? board.shape().wide / static_cast<std::size_t>(ranks_) / kLine * kLine : 0),
+        room_(ranks_ <= 64 ? std::min(board.shape().wide, kShortWide) / static_cast<std::size_t>(ranks_) / kLine * kLine
+                           : 0),
         head_(call.kind == Kind::alltoall ? sizeof(std::uint64_t) : 0) {}
 
   bool holds(std::size_t largest) const { return room_ != 0 && largest <= room_ - head_; }

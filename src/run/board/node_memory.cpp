@@ -34,7 +34,8 @@ BoardShape shape_for(int ranks, std::size_t ring, std::size_t free) {
   auto shape = BoardShape::for_ranks(ranks, std::clamp(ring, kShortStage, kUsualStage));
   const std::size_t all = std::min(std::size_t{64} << 20, last_cache() / 4);
   const std::size_t room = std::min(free / 2, kGenerous - std::min(kGenerous, held.load()));
-  if (shape.bytes() > room) return BoardShape::for_ranks(ranks, held.load() < kEnough ? kShortStage : kLeastStage);
+  if (shape.bytes() > room)
+    return BoardShape::for_ranks(ranks, held.load() < kEnough ? kShortStage : kLeastStage, kShortWide);
   shape.ring = ring;
   while (shape.ring > shape.stage && (shape.ring * static_cast<std::size_t>(ranks) > all || shape.bytes() > room)) {
     shape.ring /= 2;
@@ -44,7 +45,7 @@ BoardShape shape_for(int ranks, std::size_t ring, std::size_t free) {
 
 BoardShape usual_or_small(const NodeRanks& node, std::size_t ring, Boards::For calls) {
   if (calls == Boards::lines) return BoardShape::for_lines(node.size());
-  if (calls == Boards::slots) return BoardShape::for_ranks(node.size(), kLeastStage);
+  if (calls == Boards::slots) return BoardShape::for_slots(node.size());
   return shape_for(node.size(), ring, node.free_memory());
 }
 
@@ -94,12 +95,14 @@ int cores_of(NodeRanks& node) {
 
 std::vector<std::shared_ptr<Board>> make_boards(NodeRanks& node, int cores, std::size_t ring, const Boards& boards) {
   auto shape = usual_or_small(node, ring, boards.calls);
-  const std::size_t mine[] = {shape.stage, shape.ring, static_cast<std::size_t>(cache_of(process_cores()))};
+  const std::size_t mine[] = {shape.stage, shape.ring, shape.wide, static_cast<std::size_t>(cache_of(process_cores()))};
   const auto all = node.gather(mine, std::size(mine));
   shape.stage = all[0];  // as the first one says
   shape.ring = all[1];
+  shape.wide = all[2];
   std::vector<int> caches;
-  for (std::size_t at = 2; at < all.size(); at += std::size(mine)) caches.push_back(static_cast<int>(all[at]));
+  for (std::size_t at = std::size(mine) - 1; at < all.size(); at += std::size(mine))
+    caches.push_back(static_cast<int>(all[at]));
   shape.caches = groups_by_cache(caches);
   return make_boards(node, cores, shape, boards.number);
 }

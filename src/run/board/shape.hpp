@@ -13,8 +13,10 @@ namespace chasqui::run {
 inline constexpr std::size_t kLine = 64;                                    ///< a cache line
 inline constexpr std::size_t kLinePayload = kLine - sizeof(std::uint64_t);  ///< what fits besides its sequence number
 inline constexpr std::size_t kSlotPayload = 2 * kLinePayload;               ///< a slot is two lines
-inline constexpr std::size_t kWide = 4096;         ///< what a slot holds beside its lines, on boards of usual size
+inline constexpr std::size_t kWide = 16384;        ///< what a slot holds beside its lines, on boards of usual size
+inline constexpr std::size_t kShortWide = 4096;    ///< on small boards, and of calls that are faster by stages beyond
 inline constexpr std::size_t kWideFromAll = 2048;  ///< of 3 processes and more: what all read of several
+inline constexpr std::size_t kSharedByAll = 8192;  ///< contributions to an all-reduce by shares
 inline constexpr std::uint64_t kSlotRing = 16;     ///< slots a rank can be ahead of the slowest
 inline constexpr std::size_t kLeastRound = 8192;   ///< bytes that a rank stages at once, at least
 inline constexpr std::size_t kLeastStage = 2 * kLeastRound;  ///< staged calls are a round ahead of what is read
@@ -62,6 +64,7 @@ struct BoardShape {
   /// each; the wide parts of all slots below 8 MiB.
   static BoardShape for_ranks(int ranks, std::size_t stage = 1024 * 1024, std::size_t wide = kWide);
   static BoardShape for_threads(int ranks);  ///< without stages: they read each other's buffers
+  static BoardShape for_slots(int ranks);    ///< with the least stages. REQUIRES calls of which a slot holds kShortWide
   /// Dense, and with no room for anything but lines. REQUIRES calls of which a slot holds a line.
   static BoardShape for_lines(int ranks);
   std::size_t spacing() const { return dense ? 2 : slot_spacing(ranks); }  ///< lines from one slot to the next

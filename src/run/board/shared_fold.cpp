@@ -9,7 +9,7 @@
 namespace chasqui::run {
 namespace {
 
-/// Of the result, taken for writing while nothing has come: it may be in no cache.
+/// Of the result, and of the next contribution, taken for writing while nothing has come: it may be in no cache.
 constexpr std::size_t kOwned = 4096;
 
 /// What is asked for in advance of a share: of a longer one the beginning, the rest follows while it is read.
@@ -104,7 +104,7 @@ bool SharedFold::poll() {
     // taken back for that (docs/laboratory/reduce.md, "Asked for too early").
     for (int r = 0; exposed_ && !folded_ && r < board_.ranks(); ++r) board_.fetch(r, Place::first);
     awaited_ = Awaited(0, folded_ ? shares_ : board_.ranks(), board_.rank());
-    board_.own_rest();
+    board_.own_rest(kOwned);
   }
   if (!folded_) {
     if (!awaited_.none([this](int r) { return contributed(r); })) {

@@ -24,7 +24,7 @@ void SlotCall::fetch_all_wide() const {
 /// While nothing has come there is time to take the lines that will be written next: what this rank has for the next call, and one block of the
 /// result, which may be in no cache.
 void SlotCall::own_ahead() const {
-  board_.own_rest();
+  board_.own_rest(bytes_);
   if (kind_ != Kind::gather && kind_ != Kind::allgather && kind_ != Kind::alltoall) own_lines(call_.out, bytes_);
 }
 

@@ -45,6 +45,13 @@ std::size_t blocks_in_slot(Kind kind, int ranks) {
   return kind == Kind::scatter || exchanges(kind) ? static_cast<std::size_t>(ranks) : 1;
 }
 
+/// Bytes of a slot that go beside the lines at most, as far as that was timed.
+std::size_t most_beside_lines(Kind kind, int ranks, bool threads) {
+  if (threads || ranks == 2 || exchanges(kind)) return kShortWide;
+  if (kind == Kind::broadcast || kind == Kind::reduce) return kWide;
+  return kind == Kind::allreduce ? kSharedByAll : kWideFromAll;
+}
+
 std::vector<MethodFrom> row_of(const LineCosts& costs, Kind kind, std::size_t wide, bool threads) {
   if (costs.ranks == 1) return {{}};
   const bool everywhere = kind == Kind::allreduce || kind == Kind::barrier;
@@ -69,9 +76,8 @@ std::vector<MethodFrom> row_of(const LineCosts& costs, Kind kind, std::size_t wi
   const bool in_lines = kind == Kind::allreduce && costs.ranks > 2 && groups_of_many(costs).size != 0;
   if (in_lines) ways.push_back(Method::grouped_fold);
   if (shares) ways.push_back(Method::shared_fold);
-  std::size_t most = wide, slots_to = kSlotPayload;
-  if (longest == Method::staged && costs.ranks > 2 && kind != Kind::broadcast && !shares && !exchanges(kind))
-    most = std::min(most, kWideFromAll);
+  std::size_t slots_to = kSlotPayload;
+  const std::size_t most = std::min(wide, most_beside_lines(kind, costs.ranks, threads));
   for (std::size_t bytes = kSlotPayload / kLine * kLine + kLine; bytes <= most; bytes += kLine) {
     Method best = longer;
     double least = beside_lines_time(costs, longer, kind, static_cast<double>(bytes));

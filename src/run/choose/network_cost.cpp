@@ -35,7 +35,7 @@ Profile with_shared_adapter(const Profile& profile, const Topology& topology) {
 }
 
 bool fits_slot(const Query& query, const Topology& topology) {
-  return query.bytes <= std::max(kSlotPayload, BoardShape::for_ranks(topology.largest_node).wide);
+  return query.bytes <= std::max(kSlotPayload, BoardShape::for_slots(topology.largest_node).wide);
 }
 
 LaneCosts lane_costs(const Query& query, const Topology& topology, const Profile& profile) {
