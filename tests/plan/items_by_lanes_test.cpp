@@ -110,6 +110,24 @@ RC_GTEST_PROP(ItemsByLanes, DealtOutIsLegal, ()) {
   expect_good(*dealt_to_lanes(it.cluster, it.problem, lanes, {Time{0}, "none"}), it);
 }
 
+RC_GTEST_PROP(ItemsByLanes, DealtOutOnUnequalNodesIsLegal, ()) {
+  AnyItems it = any_items();
+  for (std::int64_t more = any_of(1, 4); more > 0; --more) it.cluster.nodes.add(any_of(1, 9), any_of(1, 4));
+  it.cluster.base.P = static_cast<std::int32_t>(it.cluster.nodes.ranks());
+  it.problem.root = Rank{static_cast<std::int32_t>(any_of(0, it.cluster.base.P - 1))};
+  const std::int64_t most = std::min(it.cluster.nodes.smallest(), it.problem.items);
+  expect_good(*dealt_to_lanes(it.cluster, it.problem, any_of(1, most), {Time{0}, "none"}), it);
+}
+
+/// A node of one rank publishes nothing, so it ends earlier than equal nodes would.
+TEST(ItemsByLanes, TheClaimIsExactWhereTheLastNodesAreSmall) {
+  Cluster c = usual(1, 5);
+  c.nodes.add(1, 2);
+  c.base.P = static_cast<std::int32_t>(c.nodes.ranks());
+  const PlanPtr plan = dealt_to_lanes(c, items(3), 1, {Time{0}, "none"});
+  EXPECT_EQ(actual_finish(plan->schedule()), plan->claim().finish);
+}
+
 RC_GTEST_PROP(ItemsByLanes, DealtOutToClassesIsLegal, ()) {
   AnyItems it = any_items();
   RC_PRE(it.cluster.nodes.largest() > 1);

@@ -24,20 +24,33 @@ Timetable::Timetable(const Cluster& cluster, const Problem& problem, std::int64_
 
 void Timetable::Blocked::add(std::int64_t from, std::int64_t to) {
   if (from >= to) return;
-  auto next = stretches_.upper_bound(from);
-  const bool touches = next != stretches_.begin() && std::prev(next)->second >= from;
-  const auto grown = touches ? std::prev(next) : stretches_.emplace_hint(next, from, to);
-  if (touches && grown->second >= to) return;
-  grown->second = to;
-  while (next != stretches_.end() && next->first <= grown->second) {
-    grown->second = std::max(grown->second, next->second);
-    next = stretches_.erase(next);
+  const auto next = stretches_.begin() + static_cast<std::ptrdiff_t>(begun_by(from));
+  const bool touches = next != stretches_.begin() && std::prev(next)->end >= from;
+  auto grown = touches ? std::prev(next) : next;
+  if (!touches && (next == stretches_.end() || next->begin > to)) {
+    stretches_.insert(next, {from, to});
+    return;
   }
+  grown->begin = std::min(grown->begin, from);
+  grown->end = std::max(grown->end, to);
+  auto last = std::next(grown);
+  while (last != stretches_.end() && last->begin <= grown->end) {
+    grown->end = std::max(grown->end, last->end);
+    ++last;
+  }
+  stretches_.erase(std::next(grown), last);
 }
 
 std::int64_t Timetable::Blocked::first_free(std::int64_t earliest) const {
-  const auto next = stretches_.upper_bound(earliest);
-  return next == stretches_.begin() ? earliest : std::max(earliest, std::prev(next)->second);
+  const std::size_t begun = begun_by(earliest);
+  return begun == 0 ? earliest : std::max(earliest, stretches_[begun - 1].end);
+}
+
+std::size_t Timetable::Blocked::begun_by(std::int64_t time) const {
+  if (stretches_.empty() || stretches_.back().begin <= time) return stretches_.size();  // most ask for the end
+  const auto next = std::upper_bound(stretches_.begin(), stretches_.end(), time,
+                                     [](std::int64_t at, const Stretch& stretch) { return at < stretch.begin; });
+  return static_cast<std::size_t>(next - stretches_.begin());
 }
 
 void Timetable::book(Rank rank, Time begin, Time length) {

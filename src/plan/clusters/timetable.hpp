@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <vector>
 
 #include "chasqui/schedule/schedule.hpp"
@@ -24,7 +23,8 @@ class Timetable {
   Timetable(const Cluster& cluster, const Problem& problem, std::int64_t events);
 
   /// Each finds the earliest begin from `earliest` on, books it, and says when it has ended: for a message, when what it carries
-  /// is available at `to`. Time: O(log events); a message may have to try several times.
+  /// is available at `to`. Time: O(log events), and where
+  /// much lies behind it that is moved; a message may have to try several times.
   Time send(Rank from, Rank to, const Part& part, Time earliest, const Part& second = {});
   Time publish(Rank rank, const Part& part, Time earliest, const Part& second = {});
   Time read(Rank rank, Rank from, const Part& part, Time earliest, const Part& second = {});
@@ -53,7 +53,12 @@ class Timetable {
     std::int64_t first_free(std::int64_t earliest) const;  ///< from `earliest` on
 
    private:
-    std::map<std::int64_t, std::int64_t> stretches_;  ///< begin → end; they do not touch
+    struct Stretch {
+      std::int64_t begin, end;
+    };
+    std::size_t begun_by(std::int64_t time) const;  ///< so many begin at that time or before
+
+    std::vector<Stretch> stretches_;  ///< ascending; they do not touch
   };
   struct Processor {
     Blocked sends, receptions, publications, readings;

@@ -21,8 +21,8 @@ namespace {
 
 /// Items times their receivers: up to here an exchange is also planned for all nodes, one event after another.
 constexpr std::int64_t kMostExchanged = 250'000;
-/// The same where the closed form ends later than its bound by more than its kFar-th part: some seconds.
-constexpr std::int64_t kMostExchangedFar = 1'000'000, kFar = 10;
+/// Where the closed form ends later than its bound by more than its kFar-th part, all that can be listed is.
+constexpr std::int64_t kFar = 10;
 
 /// For k items; a bound that times cannot say is cut to the largest that they can.
 std::int64_t for_items(WideTicks ticks, std::int64_t k) {
@@ -281,7 +281,9 @@ PlanPtr exchange_on_cluster(const Cluster& cluster, const Problem& problem, Lane
   // What all nodes, or one of them, do one event after another is often a little faster, where that can be listed; on unequal nodes it may be much.
   const std::int64_t events = saturating_multiply(saturating_multiply(P, P), problem.items);
   const bool far = !equal && best.plan()->claim().gap().ticks > bound.time.ticks / kFar;
-  if (events <= (far ? kMostExchangedFar : kMostExchanged)) best.offer(listed_exchange(cluster, problem, lanes, bound));
+  const std::int64_t listed = saturating_multiply(events, problem.kind == Kind::allgather ? 1 : 2);
+  if (events <= kMostExchanged || (far && listable(listed)))
+    best.offer(listed_exchange(cluster, problem, lanes, bound));
   if (!equal) return best.plan();
   if (several && listable(exchange_in_step_events(cluster, problem)))
     best.offer(exchange_in_step(cluster, problem, bound));

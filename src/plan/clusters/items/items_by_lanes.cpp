@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Several items dealt out to the lanes of equal nodes: item i travels on lane i mod l. A lane of all nodes is a postal machine whose steps
+// Several items dealt out to the lanes of the nodes: item i travels on lane i mod l. A lane of all nodes is a postal machine whose steps
 // are long enough for what its ranks publish and read beside (clusters.md, Theorem 30).
 #include "plan/clusters/items/items_by_lanes.hpp"
 
@@ -36,10 +36,12 @@ class ItemsByLanes final : public Plan {
  public:
   ItemsByLanes(const Cluster& cluster, const Problem& problem, Claim claim, LaneClock clock, LanePlans plans)
       : Plan(cluster, problem, std::move(claim)), clock_(std::move(clock)), plans_(std::move(plans)),
-        n_(cluster.nodes.largest()), home_(problem.root.index / n_), first_(problem.root.index % n_) {}
+        where_(cluster.nodes), home_(where_.node_of(problem.root)),
+        first_(problem.root.index - where_.first_rank(home_)) {}
 
   LocalForm local(Rank rank) const override {
-    const std::int64_t node = rank.index / n_, place = modulo(rank.index % n_ - (node == home_ ? first_ : 0), n_);
+    const std::int64_t node = where_.node_of(rank), n = where_.size(node);
+    const std::int64_t place = modulo(rank.index - where_.first_rank(node) - (node == home_ ? first_ : 0), n);
     require_own_list(rank, problem_.items, "ask for fewer items");
     const Rank there{static_cast<std::int32_t>(node)};
     const LocalForm more = plans_.more->local(there), fewer = plans_.fewer->local(there);
@@ -50,7 +52,7 @@ class ItemsByLanes final : public Plan {
       for (const Send& send : own.sends) form.sends.push_back(message(send, place));
       for (const Send& send : own.receives) form.receives.push_back(message(send, place));
     }
-    if (n_ == 1) return form;
+    if (n == 1) return form;
     const std::vector<std::int64_t> waits = clock_.waits(place, node == home_);
     for (std::int64_t lane = 0; lane < clock_.lanes(); ++lane) {
       const std::int64_t wait = waits[static_cast<std::size_t>(lane)];
@@ -73,11 +75,12 @@ class ItemsByLanes final : public Plan {
   }
 
   Schedule schedule() const override {
-    const std::int64_t each = nodes_.count() - 1 + (n_ > 1 ? machine_.P : 0);
+    const std::int64_t widest = where_.largest(), home_size = where_.size(home_);
+    const std::int64_t each = where_.count() - 1 + (widest > 1 ? machine_.P : 0);
     require_listable({machine_, nodes_}, problem_, saturating_multiply(each, problem_.items));
     Schedule all = empty_schedule();
     std::vector<std::vector<std::int64_t>> away, home;
-    for (std::int64_t place = 0; place < n_ && n_ > 1; ++place) {
+    for (std::int64_t place = 0; place < widest && widest > 1; ++place) {
       away.push_back(clock_.waits(place, false));
       home.push_back(clock_.waits(place, true));
     }
@@ -92,19 +95,20 @@ class ItemsByLanes final : public Plan {
         const auto i = static_cast<std::size_t>(lane);
         for (const Send& send : one.sends) {
           all.sends.push_back(message(send, lane));
-          if (n_ == 1) continue;
+          const std::int64_t n = where_.size(send.to.index);
+          if (n == 1) continue;
           const Publication published = publication(send, lane);
           all.publications.push_back(published);
-          for (std::int64_t place = 0; place < n_; ++place) {
+          for (std::int64_t place = 0; place < n; ++place) {
             if (place != lane)
               all.readings.push_back(
                   reading(published, rank_of(send.to.index, place), away[static_cast<std::size_t>(place)][i]));
           }
         }
-        for (std::size_t turn = 0; turn < order.size() && n_ > 1; ++turn) {
+        for (std::size_t turn = 0; turn < order.size() && home_size > 1; ++turn) {
           const Publication published = at_home(order[turn], static_cast<std::int64_t>(turn), lane);
           all.publications.push_back(published);
-          for (std::int64_t place = 1; place < n_; ++place)
+          for (std::int64_t place = 1; place < home_size; ++place)
             all.readings.push_back(read_at_home(published, static_cast<std::int64_t>(turn), lane, place,
                                                 home[static_cast<std::size_t>(place)][i]));
         }
@@ -121,7 +125,8 @@ class ItemsByLanes final : public Plan {
     return extra == 0 || lane < extra;
   }
   Rank rank_of(std::int64_t node, std::int64_t place) const {
-    return {static_cast<std::int32_t>(node * n_ + (node == home_ ? (place + first_) % n_ : place))};
+    if (node == home_) place = (place + first_) % where_.size(node);
+    return {static_cast<std::int32_t>(where_.first_rank(node) + place)};
   }
   Part item(std::int64_t of_lane, std::int64_t lane) const { return item_part(of_lane * clock_.lanes() + lane); }
 
@@ -160,7 +165,8 @@ class ItemsByLanes final : public Plan {
 
   LaneClock clock_;
   LanePlans plans_;
-  std::int64_t n_, home_, first_;  ///< first_: the root's place in its node; it is lane 0 there
+  NodeIndex where_;
+  std::int64_t home_, first_;  ///< first_: the root's place in its node; it is lane 0 there
 };
 
 /// One way to deal the items out: what it will take, and the plan.
@@ -174,7 +180,8 @@ class Dealt {
   std::int64_t expected() const { return expected_; }  ///< finish, as far as it is known without the plan
 
   PlanPtr plan(const Bound& bound) && {
-    const Rank home{static_cast<std::int32_t>(problem_.root.index / cluster_.nodes.largest())};
+    const NodeIndex where(cluster_.nodes);
+    const Rank home{static_cast<std::int32_t>(where.node_of(problem_.root))};
     LanePlans plans;
     plans.more = kitem(postal_, more(), home, {.kernels = {}, .quick = true});
     plans.fewer = fewer() == more() ? plans.more : kitem(postal_, fewer(), home, {.kernels = {}, .quick = true});
@@ -182,8 +189,10 @@ class Dealt {
     const std::string how =
         l == 1 ? fmt::format("one lane a node, in steps of {} ticks: ", clock_.length())
                : fmt::format("items dealt out to {} lanes, each in steps of {} ticks: ", l, clock_.length());
-    Claim claim{Time{finish(plans.more->claim().finish.ticks, plans.fewer->claim().finish.ticks)}, bound.time,
-                bound.source, how + plans.more->claim().construction};
+    const std::int64_t all = cluster_.nodes.uniform()
+                                 ? finish(plans.more->claim().finish.ticks, plans.fewer->claim().finish.ticks)
+                                 : last_on_unequal_nodes(plans, where, home);
+    Claim claim{Time{all}, bound.time, bound.source, how + plans.more->claim().construction};
     return std::make_shared<ItemsByLanes>(cluster_, problem_, std::move(claim), std::move(clock_), std::move(plans));
   }
 
@@ -212,6 +221,66 @@ class Dealt {
       const std::int64_t turns = (brings_more ? more() : fewer()) - 1;
       last = std::max({last, sent + clock_.published_after_send() + p + away_[i] + r,
                        turns * clock_.length() + clock_.end_at_home(lane) + at_home_[i] + r});
+    }
+    return last;
+  }
+
+  /// In which step the last message to each processor is sent; 0 for the root's.
+  static std::vector<std::int64_t> last_received(const Plan& plan, Rank home) {
+    std::vector<std::int64_t> last(static_cast<std::size_t>(plan.machine().P), 0);
+    if (listable(saturating_multiply(plan.machine().P, plan.problem().items))) {  // it may be a list
+      for (const Send& send : plan.schedule().sends) {
+        std::int64_t& step = last[static_cast<std::size_t>(send.to.index)];
+        step = std::max(step, send.begin.ticks);
+      }
+      return last;
+    }
+    for (std::int32_t r = 0; r < plan.machine().P; ++r) {
+      if (Rank{r} != home) last[static_cast<std::size_t>(r)] = plan.local(Rank{r}).receives.back().begin.ticks;
+    }
+    return last;
+  }
+
+  /// The same exactly, where the nodes that get the last items may have no rank that waits longest. Time: that of a rank's part, for each node.
+  std::int64_t last_on_unequal_nodes(const LanePlans& plans, const NodeIndex& where, Rank home) const {
+    const std::int64_t p = cluster_.nodes.publish.ticks, r = cluster_.nodes.read.ticks;
+    const std::int64_t home_size = where.size(home.index);
+    // Places behind the lanes all wait equally long.
+    std::vector<std::vector<std::int64_t>> waits;  // the longest of a node of so many ranks or more, by lane
+    const auto longest = [&](std::int64_t size, bool at_home) {
+      std::vector<std::int64_t> last(static_cast<std::size_t>(clock_.lanes()), 0);
+      for (std::int64_t place = at_home ? 1 : 0; place < std::min(size, clock_.lanes() + 1); ++place) {
+        const std::vector<std::int64_t> own = clock_.waits(place, at_home);
+        for (std::size_t i = 0; i < last.size(); ++i) last[i] = std::max(last[i], own[i]);
+      }
+      return last;
+    };
+    for (std::int64_t size = 0; size <= clock_.lanes() + 1; ++size) waits.push_back(longest(size, false));
+    const std::vector<std::int64_t> home_waits = longest(home_size, true);
+    const std::vector<std::int64_t> last_more = last_received(*plans.more, home),
+                                    last_fewer =
+                                        plans.fewer == plans.more ? last_more : last_received(*plans.fewer, home);
+    const std::int64_t extra = problem_.items % clock_.lanes();
+    std::int64_t last = 0;
+    for (std::int64_t node = 0; node < where.count(); ++node) {
+      const Rank there{static_cast<std::int32_t>(node)};
+      if (there == home && home_size == 1) continue;
+      const std::int64_t size = where.size(node);
+      const auto& board = waits[static_cast<std::size_t>(std::min(size, clock_.lanes() + 1))];
+      const std::int64_t in_more = last_more[static_cast<std::size_t>(node)];
+      const std::int64_t in_fewer = last_fewer[static_cast<std::size_t>(node)];
+      for (std::int64_t lane = 0; lane < clock_.lanes(); ++lane) {
+        const auto i = static_cast<std::size_t>(lane);
+        const bool brings_more = extra == 0 || lane < extra;
+        if (there == home) {
+          const std::int64_t turns = (brings_more ? more() : fewer()) - 1;
+          last = std::max(last, turns * clock_.length() + clock_.end_at_home(lane) + home_waits[i] + r);
+          continue;
+        }
+        const std::int64_t sent = clock_.shift(lane) + (brings_more ? in_more : in_fewer) * clock_.length();
+        last = std::max(last, sent + cluster_.base.lambda().ticks);
+        if (size > 1) last = std::max(last, sent + clock_.published_after_send() + p + board[i] + r);
+      }
     }
     return last;
   }
@@ -266,10 +335,10 @@ PlanPtr dealt_to_lanes(const Cluster& cluster, const Problem& problem, std::int6
 }
 
 PlanPtr spread_in_step(const Cluster& cluster, const Problem& problem, Lanes lanes, const Bound& bound) {
-  PlanPtr repeated = repeated_on_cluster(cluster, problem, lanes, bound);
+  PlanPtr repeated = cluster.nodes.uniform() ? repeated_on_cluster(cluster, problem, lanes, bound) : nullptr;
   if (cluster.nodes.count() == 1) return repeated;
   const std::int64_t most =
-      lanes == Lanes::leaders ? 1 : std::min({cluster.nodes.largest(), problem.items, kMostLanes});
+      lanes == Lanes::leaders ? 1 : std::min({cluster.nodes.smallest(), problem.items, kMostLanes});
   std::optional<Dealt> best;
   for (const std::int64_t l : numbers_tried(1, most)) {
     Dealt dealt = best_dealt(cluster, problem, l);
@@ -283,6 +352,7 @@ PlanPtr spread_in_step(const Cluster& cluster, const Problem& problem, Lanes lan
 PlanPtr items_in_step(const Cluster& cluster, const Problem& problem, Lanes lanes, const Bound& bound) {
   Earliest best(spread_in_step(cluster, problem, lanes, bound));
   if (lanes == Lanes::leaders || cluster.nodes.count() == 1 || cluster.nodes.largest() == 1) return best.plan();
+  if (!cluster.nodes.uniform()) return best.plan();  // a class would have to be of equal nodes
   const Time each = cluster.base.lambda() + cluster.base.gap();
   if (saturating_multiply(problem.items, each.ticks) > kMaxTime / 64) return best.plan();  // times may not fit
   for (const std::int64_t classes :

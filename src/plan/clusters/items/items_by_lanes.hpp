@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Broadcasts of several items on equal nodes in which a rank finds its own part alone: nothing grows with the number of nodes.
+// Broadcasts of several items in which a rank finds its own part alone: on equal nodes nothing grows with the number of nodes.
 #pragma once
 
 #include "chasqui/plan/clusters.hpp"
@@ -10,11 +10,11 @@ namespace chasqui::plan {
 /// Theorem 30). REQUIRES equal nodes.
 PlanPtr repeated_on_cluster(const Cluster& cluster, const Problem& problem, Lanes lanes, const Bound& bound);
 
-/// Item i travels on lane i mod `lanes` of every node, in steps that are the same for all (clusters.md, Theorem 30). REQUIRES equal nodes, two
-/// or more, of so many ranks, and as many items.
+/// Item i travels on lane i mod `lanes` of every node, in steps that are the same for all (clusters.md, Theorem 30). On unequal nodes the claim takes
+/// time for every node. REQUIRES two nodes or more, of so many ranks or more, and as many items.
 PlanPtr dealt_to_lanes(const Cluster& cluster, const Problem& problem, std::int64_t lanes, const Bound& bound);
 
-/// The best of these two.
+/// The best of these two; on unequal nodes the second, of which there must be two or more.
 PlanPtr spread_in_step(const Cluster& cluster, const Problem& problem, Lanes lanes, const Bound& bound);
 
 /// Every item spreads among the nodes of one class by one of these two, then all classes exchange what they have (clusters.md, Theorem 31).

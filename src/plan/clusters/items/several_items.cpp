@@ -250,12 +250,19 @@ class ItemByItem {
   std::vector<std::int64_t> left_;  ///< nodes that do not have it; those at the end are tried
 };
 
+/// Of items into unequal nodes: when the last of them ends is found by looking at every node.
+constexpr std::int64_t kMostEntries = 100'000'000;
+
+/// Up to here lists of all events are made in any case, and of more than one style.
+constexpr std::int64_t kMostTried = 500'000;
+
 /// What is tried; less where the schedule is long.
 std::vector<Spreading> spreadings(const Cluster& c, std::int64_t k) {
   constexpr std::int64_t kLong = 50'000;
   const std::int64_t others = std::max<std::int64_t>(1, c.nodes.count() - 1);
-  if (saturating_multiply(c.base.P, k) > kLong)
-    return {{1, others, false}, {std::min<std::int64_t>(2, others), others, true}};
+  const Spreading quick{std::min<std::int64_t>(2, others), others, true};
+  if (saturating_multiply(c.base.P, k) > kMostTried) return {quick};
+  if (saturating_multiply(c.base.P, k) > kLong) return {{1, others, false}, quick};
   std::vector<Spreading> all;
   for (std::int64_t from_root = 1; from_root <= std::min<std::int64_t>(3, others); ++from_root) {
     for (const std::int64_t degree : std::set<std::int64_t>{1, std::min<std::int64_t>(4, others), others}) {
@@ -271,15 +278,17 @@ PlanPtr items_on_cluster(const Cluster& cluster, Rank root, std::int64_t k, Lane
   const Problem problem{.kind = Kind::broadcast, .root = root, .items = k};
   const Bound bound = items_bound(cluster, root, k);
   const std::int64_t events = saturating_multiply(cluster.base.P + cluster.nodes.count(), k);
-  if (!cluster.nodes.uniform() && !listable(events)) {
+  if (const std::int64_t entries = saturating_multiply(cluster.nodes.count(), k);
+      !cluster.nodes.uniform() && entries > kMostEntries) {
     throw Error(
-        "broadcast of {} items on {} unequal nodes has {} messages, publications and readings, too many to list: make the "
-        "nodes equal, for which there is no such limit, or ask for fewer items",
-        k, cluster.nodes.count(), in_words(events));
+        "broadcast of {} items on {} unequal nodes enters nodes {} times, too often to look through (at most {}): make the nodes equal, "
+        "for which there is no such limit, or ask for fewer items",
+        k, cluster.nodes.count(), in_words(entries), kMostEntries);
   }
-  Earliest best(cluster.nodes.uniform() ? items_in_step(cluster, problem, lanes, bound) : nullptr);
-  constexpr std::int64_t kMostTried = 500'000;  // on equal nodes: some seconds
-  if (best.plan() && events > kMostTried) return best.plan();
+  Earliest best(items_in_step(cluster, problem, lanes, bound));
+  // Some seconds; few items of unequal nodes, which would go on few lanes, as far as they can be listed.
+  const bool far = !cluster.nodes.uniform() && best.plan()->claim().gap().ticks > bound.time.ticks / 2;
+  if (far ? !listable(events) : events > kMostTried) return best.plan();
   for (const Spreading& how : spreadings(cluster, k)) {
     if (best.optimal()) break;
     best.offer(ItemByItem(cluster, root, k, how, lanes).schedule(bound.time), bound.source, [&] {

@@ -10,8 +10,9 @@
 namespace chasqui::plan {
 namespace {
 
-constexpr std::int64_t kMostFoldedRanks = 1 << 16;  ///< of a plan that is made so
+constexpr std::int64_t kMostFoldedRanks = 600'000;  ///< of a plan that is made so
 constexpr std::int64_t kFewRanks = 64;              ///< up to here more is tried
+constexpr std::int64_t kManyRanks = 1 << 16;        ///< beyond, one style is tried once
 constexpr std::int64_t kMostInstants = 1024;        ///< times that a tree may tell apart
 constexpr std::int64_t kMostTimesTried = 48;
 
@@ -46,7 +47,7 @@ std::optional<std::vector<HandOver>> quick_folding(const Cluster& cluster, Rank 
 std::optional<Schedule> earliest_folding(const Cluster& cluster, const Problem& problem, Time bound, Time before) {
   if (cluster.base.P > kMostFoldedRanks || bound >= before) return std::nullopt;
   const std::int64_t step = step_within(cluster, before);
-  const bool few = cluster.base.P <= kFewRanks;
+  const bool few = cluster.base.P <= kFewRanks, many = cluster.base.P > kManyRanks;
   std::optional<Schedule> best;
   const auto try_style = [&](const FoldStyle& style) {
     FoldingTree trees(cluster, problem.root, style);
@@ -67,7 +68,7 @@ std::optional<Schedule> earliest_folding(const Cluster& cluster, const Problem& 
       return;
     }
     const std::int64_t low = least_within(trees, step, lo / step, divide_up(limit(), step));
-    for (std::int64_t i = 0; i < 3; ++i) play((low + i) * step);
+    for (std::int64_t i = 0; i < (many ? 1 : 3); ++i) play((low + i) * step);
   };
   for (const bool parts : {true, false}) {
     for (const std::int64_t ahead : few ? std::vector<std::int64_t>{0, 2, 6} : std::vector<std::int64_t>{0, 3}) {
@@ -75,6 +76,7 @@ std::optional<Schedule> earliest_folding(const Cluster& cluster, const Problem& 
         try_style({step, ahead, parts, few});
       } catch (const TableTooLong&) {
       }
+      if (many) return best;
     }
   }
   return best;
