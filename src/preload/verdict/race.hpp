@@ -54,7 +54,8 @@ struct Race {
 inline constexpr double kAgreements = 2;  ///< calls that those of a comparison take, about
 inline constexpr double kBeside =
     1e4;  ///< nanoseconds that it takes beside: caches that the other side left long ago, memory
-inline constexpr double kShare = 0.01;  ///< of the time since the verdict that looking again may cost
+inline constexpr double kShare = 0.01;   ///< of the time since the verdict that looking again may cost
+inline constexpr double kRunAhead = 10;  ///< calls by which ranks that need not wait for each other are apart, about
 
 /// After how many calls another comparison is a hundredth of them. calls: what it takes more than as many of the better side
 /// would; period: nanoseconds from call to call. Odd: programs have rhythms.
@@ -102,7 +103,10 @@ inline bool compares(Race& race, std::uint32_t trials, bool meets, double margin
                                            : Trust::firm;
   // A rank that has no core for a moment makes a call take many times as long: where that happens all the time two calls are no verdict.
   const int pair = race.crowded && trust == Trust::none ? 0 : BlockPlan{}.pair;
-  const BlockPlan plan{.pair = pair, .first = static_cast<int>(std::clamp(trials, 2u, 1000u)), .margin = margin};
+  const int first = static_cast<int>(std::clamp(trials, 2u, 1000u));
+  BlockPlan plan{.pair = pair, .first = first, .margin = margin};
+  // Ranks that run ahead wait for all others where they agree, which takes as long as many calls: twice is enough.
+  if (!meets) plan = {.pair = pair, .first = 2 * first, .quadruples = 1, .margin = margin, .obvious = std::log(2)};
   race.comparison = std::make_unique<Comparison>(plan, settled_side(race), trust, meets);
   return true;
 }
@@ -146,7 +150,8 @@ inline void conclude(Race& race) {
   race.ours_typical = found.duration[1];
   // An interruption of a rank falls into calls that are compared as into any others, and is no cost of comparing.
   race.spent += std::min(found.cost, found.calls[static_cast<int>(other(found.better))] * std::abs(found.gain.value));
-  const std::uint64_t pause = pause_after(std::max(found.cost, found.unseen) / found.period, found.period);
+  const double drained = race.comparison->meets() ? 0 : kRunAhead;
+  const std::uint64_t pause = pause_after(std::max(found.cost, found.unseen) / found.period + drained, found.period);
   race.again = std::max(pause, race.comparisons == 0 ? 0 : std::min<std::uint64_t>(race.again, 1ull << 60) * 4 + 1);
   race.settled = 0;
   ++race.comparisons;
