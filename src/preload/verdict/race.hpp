@@ -90,6 +90,24 @@ inline void expect(Race& race, const Expected& found) {
 /// Whose turn it is in a race that is not being compared, and must not be now.
 inline Side settled_side(const Race& race) { return race.verdict == Verdict::ours ? Side::ours : Side::native; }
 
+inline Trust trust_in(const Race& race) {
+  if (race.comparisons > 0) return Trust::firm;
+  if (!race.rehearsed) return Trust::none;
+  return race.doubtful ? Trust::doubtful : Trust::firm;
+}
+
+/// restless: a rank that has no core for a moment makes a call take many times as long, and nothing is known yet. Where that happens all the
+/// time two calls are no verdict. Ranks that need not meet lose their lead where they agree, which costs as much as many calls: twice is enough.
+inline BlockPlan plan_of(bool restless, std::uint32_t trials, bool meets, double margin) {
+  BlockPlan plan{.first = static_cast<int>(std::clamp(trials, 2u, 1000u)), .margin = margin};
+  if (restless) plan.pair = 0;
+  if (meets) return plan;
+  plan.first *= 2;
+  plan.quadruples = 1;
+  plan.obvious = std::log(2);
+  return plan;
+}
+
 /// A call comes: is this race compared, beginning with this call perhaps? margin: as in BlockPlan.
 inline bool compares(Race& race, std::uint32_t trials, bool meets, double margin = BlockPlan{}.margin) {
   if (race.comparison != nullptr) return true;
@@ -97,16 +115,8 @@ inline bool compares(Race& race, std::uint32_t trials, bool meets, double margin
   const bool known = race.verdict != Verdict::open;
   if (known && race.again == 0) race.again = static_cast<std::uint64_t>(trials / kShare);  // the profile's word
   if (known && ++race.settled <= race.again) return false;
-  const Trust trust = race.comparisons > 0 ? Trust::firm
-                      : !race.rehearsed    ? Trust::none
-                      : race.doubtful      ? Trust::doubtful
-                                           : Trust::firm;
-  // A rank that has no core for a moment makes a call take many times as long: where that happens all the time two calls are no verdict.
-  const int pair = race.crowded && trust == Trust::none ? 0 : BlockPlan{}.pair;
-  const int first = static_cast<int>(std::clamp(trials, 2u, 1000u));
-  BlockPlan plan{.pair = pair, .first = first, .margin = margin};
-  // Ranks that run ahead wait for all others where they agree, which takes as long as many calls: twice is enough.
-  if (!meets) plan = {.pair = pair, .first = 2 * first, .quadruples = 1, .margin = margin, .obvious = std::log(2)};
+  const Trust trust = trust_in(race);
+  const BlockPlan plan = plan_of(race.crowded && trust == Trust::none, trials, meets, margin);
   race.comparison = std::make_unique<Comparison>(plan, settled_side(race), trust, meets);
   return true;
 }
