@@ -41,6 +41,7 @@ struct World {
   double interrupted = 0;  ///< probability that a rank loses its core in a call
   double interruption = 50'000;
   int rhythm = 1;          ///< one of so many gaps is five times as long
+  double straggles = 0;    ///< up to so much later comes one rank, another one each time
   double agreeing = 1000;  ///< one agreement
   int turns_at = 1 << 30;  ///< from this call on the sides' costs are swapped
   bool crowded = false;    ///< more ranks than cores, as they know
@@ -65,7 +66,7 @@ inline Played play(const World& world, Policy policy, int calls, std::uint64_t s
   std::uniform_real_distribution<double> uniform(0, 1);
   const auto ranks = static_cast<std::size_t>(world.ranks);
   const std::size_t kinds = world.races.size();
-  std::vector<double> now(ranks, 0), excluded(ranks, 0), draws(ranks * 4);
+  std::vector<double> now(ranks, 0), excluded(ranks, 0), draws(ranks * 4 + (world.straggles > 0 ? 2 : 0));
   std::vector<std::vector<Race>> races(ranks);
   for (auto& each : races) {
     each.resize(kinds);
@@ -87,6 +88,8 @@ inline Played play(const World& world, Policy policy, int calls, std::uint64_t s
       const double gap = world.computes * (world.rhythm > 1 && call % world.rhythm == 0 ? 5 : 1);
       now[r] += gap + world.varies * draws[4 * r] + (r + 1 == ranks ? world.late : 0);
     }
+    if (world.straggles > 0)
+      now[static_cast<std::size_t>(draws[4 * ranks] * world.ranks)] += world.straggles * draws[4 * ranks + 1];
     Side by = !forced.empty() ? forced[kind] : policy == Policy::native ? Side::native : Side::ours;
     bool comparing = false;
     if (policy == Policy::adaptive) {

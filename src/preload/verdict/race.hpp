@@ -54,7 +54,8 @@ struct Race {
 inline constexpr double kAgreements = 2;  ///< calls that those of a comparison take, about
 inline constexpr double kBeside =
     1e4;  ///< nanoseconds that it takes beside: caches that the other side left long ago, memory
-inline constexpr double kShare = 0.01;  ///< of the time since the verdict that looking again may cost
+inline constexpr double kShare = 0.01;   ///< of the time since the verdict that looking again may cost
+inline constexpr double kRunAhead = 10;  ///< calls by which ranks that need not wait for each other are apart, about
 
 /// After how many calls another comparison is a hundredth of them. calls: what it takes more than as many of the better side
 /// would; period: nanoseconds from call to call. Odd: programs have rhythms.
@@ -89,6 +90,24 @@ inline void expect(Race& race, const Expected& found) {
 /// Whose turn it is in a race that is not being compared, and must not be now.
 inline Side settled_side(const Race& race) { return race.verdict == Verdict::ours ? Side::ours : Side::native; }
 
+inline Trust trust_in(const Race& race) {
+  if (race.comparisons > 0) return Trust::firm;
+  if (!race.rehearsed) return Trust::none;
+  return race.doubtful ? Trust::doubtful : Trust::firm;
+}
+
+/// restless: a rank that has no core for a moment makes a call take many times as long, and nothing is known yet. Where that happens all the
+/// time two calls are no verdict. Ranks that need not meet lose their lead where they agree, which costs as much as many calls: twice is enough.
+inline BlockPlan plan_of(bool restless, std::uint32_t trials, bool meets, double margin) {
+  BlockPlan plan{.first = static_cast<int>(std::clamp(trials, 2u, 1000u)), .margin = margin};
+  if (restless) plan.pair = 0;
+  if (meets) return plan;
+  plan.first *= 2;
+  plan.quadruples = 1;
+  plan.obvious = std::log(2);
+  return plan;
+}
+
 /// A call comes: is this race compared, beginning with this call perhaps? margin: as in BlockPlan.
 inline bool compares(Race& race, std::uint32_t trials, bool meets, double margin = BlockPlan{}.margin) {
   if (race.comparison != nullptr) return true;
@@ -96,13 +115,8 @@ inline bool compares(Race& race, std::uint32_t trials, bool meets, double margin
   const bool known = race.verdict != Verdict::open;
   if (known && race.again == 0) race.again = static_cast<std::uint64_t>(trials / kShare);  // the profile's word
   if (known && ++race.settled <= race.again) return false;
-  const Trust trust = race.comparisons > 0 ? Trust::firm
-                      : !race.rehearsed    ? Trust::none
-                      : race.doubtful      ? Trust::doubtful
-                                           : Trust::firm;
-  // A rank that has no core for a moment makes a call take many times as long: where that happens all the time two calls are no verdict.
-  const int pair = race.crowded && trust == Trust::none ? 0 : BlockPlan{}.pair;
-  const BlockPlan plan{.pair = pair, .first = static_cast<int>(std::clamp(trials, 2u, 1000u)), .margin = margin};
+  const Trust trust = trust_in(race);
+  const BlockPlan plan = plan_of(race.crowded && trust == Trust::none, trials, meets, margin);
   race.comparison = std::make_unique<Comparison>(plan, settled_side(race), trust, meets);
   return true;
 }
@@ -146,7 +160,8 @@ inline void conclude(Race& race) {
   race.ours_typical = found.duration[1];
   // An interruption of a rank falls into calls that are compared as into any others, and is no cost of comparing.
   race.spent += std::min(found.cost, found.calls[static_cast<int>(other(found.better))] * std::abs(found.gain.value));
-  const std::uint64_t pause = pause_after(std::max(found.cost, found.unseen) / found.period, found.period);
+  const double drained = race.comparison->meets() ? 0 : kRunAhead;
+  const std::uint64_t pause = pause_after(std::max(found.cost, found.unseen) / found.period + drained, found.period);
   race.again = std::max(pause, race.comparisons == 0 ? 0 : std::min<std::uint64_t>(race.again, 1ull << 60) * 4 + 1);
   race.settled = 0;
   ++race.comparisons;

@@ -27,13 +27,15 @@ struct Rehearsed {
   Collective what;
   Kind kind;
   bool rare = false;  ///< comes when all others were tried
+  std::size_t longest = std::size_t{1} << 16;
 };
 constexpr Rehearsed kRehearsed[] = {
     {Collective::Barrier, Kind::barrier},         {Collective::Bcast, Kind::broadcast},
     {Collective::Allreduce, Kind::allreduce},     {Collective::Reduce, Kind::reduce},
     {Collective::Allgather, Kind::allgather},     {Collective::Gather, Kind::gather},
     {Collective::Scatter, Kind::scatter},         {Collective::Scan, Kind::scan},
-    {Collective::Alltoall, Kind::alltoall, true}, {Collective::Reduce_scatter_block, Kind::reduce_scatter, true}};
+    {Collective::Alltoall, Kind::alltoall, true}, {Collective::Reduce_scatter_block, Kind::reduce_scatter, true},
+    {Collective::Exscan, Kind::scan, true, 1024}};  // where this rank's part begins: programs have few long ones
 constexpr std::size_t kSizes[] = {8, 64, 256, 1024, 4096, 16'384, 65'536};  ///< one of each class
 constexpr std::size_t kMostBytes = std::size_t{1} << 20;                    ///< of a rank's buffer
 
@@ -55,7 +57,9 @@ int run_native(MPI_Comm comm, const run::Call& call) {
     case Kind::allgather: return CHASQUI_LIBRARY(Allgather)(call.in, n, type, call.out, n, type, comm);
     case Kind::gather: return CHASQUI_LIBRARY(Gather)(call.in, n, type, call.out, n, type, root, comm);
     case Kind::scatter: return CHASQUI_LIBRARY(Scatter)(call.in, n, type, call.out, n, type, root, comm);
-    case Kind::scan: return CHASQUI_LIBRARY(Scan)(call.in, call.out, n, type, MPI_SUM, comm);
+    case Kind::scan:
+      if (call.exclusive) return CHASQUI_LIBRARY(Exscan)(call.in, call.out, n, type, MPI_SUM, comm);
+      return CHASQUI_LIBRARY(Scan)(call.in, call.out, n, type, MPI_SUM, comm);
     case Kind::alltoall: return CHASQUI_LIBRARY(Alltoall)(call.in, n, type, call.out, n, type, comm);
     case Kind::reduce_scatter: return CHASQUI_LIBRARY(Reduce_scatter_block)(call.in, call.out, n, type, MPI_SUM, comm);
     default: return CHASQUI_LIBRARY(Barrier)(comm);
@@ -82,6 +86,7 @@ class Rehearsal {
   bool compare(const Rehearsed& which, std::size_t bytes) {
     static const run::Sum sum;
     call_.kind = which.kind;
+    call_.exclusive = which.what == Collective::Exscan;
     call_.in = in_.data();
     call_.out = out_.data();
     call_.count = which.kind == Kind::barrier ? 0 : static_cast<std::int64_t>(bytes / sizeof(double));
@@ -243,7 +248,7 @@ void rehearse(int size) {
   expectations_for = size;
   Rehearsal rehearsal(std::move(comm), private_world());
   const auto applies = [&](const Rehearsed& each, std::size_t bytes) {
-    if (s.disabled[static_cast<int>(each.what)]) return false;
+    if (s.disabled[static_cast<int>(each.what)] || bytes > each.longest) return false;
     if (each.kind == Kind::barrier) return bytes == kSizes[0];
     if (each.kind == Kind::reduce_scatter) {  // an element for each rank
       const std::size_t least = static_cast<std::size_t>(size) * sizeof(double);

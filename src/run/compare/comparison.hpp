@@ -34,7 +34,8 @@ enum class Trust : std::uint8_t { none, doubtful, firm };
 /// Calls in a block of the pair (0: no pair), in one of the first quadruple, and how many quadruples, each twice as long.
 struct BlockPlan {
   int pair = 2, first = 3, quadruples = 3;
-  double margin = 0.01;  ///< the logarithm by which ours must be faster
+  double margin = 0.01;    ///< the logarithm by which ours must be faster
+  double obvious = 0.916;  ///< log 2.5: a pair of which one is so much faster is enough
 };
 
 struct Compared {
@@ -113,7 +114,7 @@ class Comparison {
     most_in_calls_ = most[4];
     look_at_gap(most);
     if (stage_ == 0) {
-      const bool clear = std::min(std::abs(x), std::abs(by_duration)) > kClear && (x > 0) == (by_duration > 0);
+      const bool clear = std::min(std::abs(x), std::abs(by_duration)) > plan_.obvious && (x > 0) == (by_duration > 0);
       const bool confirmed = trust_ == Trust::firm && std::min(x, by_duration) > std::max(kConfirms, limit());
       if ((clear && (trust_ == Trust::none || x > 0)) || confirmed || plan_.quadruples == 0) return end(x, x);
       return open(1), false;
@@ -133,7 +134,7 @@ class Comparison {
     const double mean = weighted_ / weights_;
     const double error = 1 / std::sqrt(weights_);
     const int wrong = result_.calls[static_cast<int>(mean > limit() ? other(incumbent_) : incumbent_)];
-    const bool steady = noise < kRough && (std::abs(mean) < kClear || stage_ > 1);
+    const bool steady = noise < kRough && (std::abs(mean) < kUnlikely || stage_ > 1);
     const double beyond = std::abs(mean - limit());
     const bool agree = (within > limit()) == (mean > limit());
     const bool trusted = agree || (steady && beyond > 2 * kSure * error);  // few blocks agree by chance, too
@@ -145,9 +146,10 @@ class Comparison {
   }
 
   const Compared& result() const { return result_; }
+  bool meets() const { return meets_; }
 
-  static constexpr double kClear = 0.916;     ///< log 2.5: a pair of which one is so much faster is enough
-  static constexpr double kConfirms = 0.223;  ///< log 1.25: and so much, for a firm verdict
+  static constexpr double kUnlikely = 0.916;  ///< log 2.5: a difference that the pair would have seen
+  static constexpr double kConfirms = 0.223;  ///< log 1.25: a pair that is so clear confirms a firm verdict
   static constexpr double kFloor = 0.03;      ///< blocks never tell more exactly than that
   static constexpr double kRough = 0.15;      ///< but where they disagree more, one was interrupted
   static constexpr double kSure = 2.5;        ///< standard errors
