@@ -36,6 +36,10 @@ int World::part(int parts) const {
 
 int World::first_of(int parts, int index) const {
   check_parts(parts, size());
+  if (index < 0 || index >= parts) {
+    throw MachineError(Fault::bad_rank, fmt::format("first_of: submachine {} of a split into {}: between 0 and {}",
+                                                    index, parts, parts - 1));
+  }
   return piece(size(), parts, index).first;
 }
 

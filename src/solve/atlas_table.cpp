@@ -8,10 +8,17 @@
 namespace chasqui::solve {
 namespace {
 
-using Entries = std::vector<const AtlasEntry*>;
+/// A line of the atlas, and when the plan for the same question finishes, where they are compared.
+struct Compared {
+  const AtlasEntry* entry;
+  std::optional<Time> plan;
+
+  bool plan_is_later() const { return plan && *plan > entry->finish; }
+};
+using Entries = std::vector<Compared>;
 using Number = std::int64_t (*)(const AtlasEntry&);
 
-/// When the plan for the same question finishes; streams choose their own period, and no planner is bound to single sending.
+/// Streams choose their own period, and no planner is bound to single sending.
 std::optional<Time> comparable_plan(const Instance& instance) {
   if (instance.problem.kind == Kind::stream || instance.single_sending) return std::nullopt;
   if (!instance.nodes.empty())
@@ -21,23 +28,23 @@ std::optional<Time> comparable_plan(const Instance& instance) {
 }
 
 /// "11", "12–13" where the bound is not met, with the plan's finish in brackets where it is later.
-std::string cell(const AtlasEntry& entry, bool compare_plans) {
+std::string cell(const Compared& compared) {
+  const AtlasEntry& entry = *compared.entry;
   std::string text = entry.optimal() ? fmt::format("{}", entry.finish.ticks)
                                      : fmt::format("{}–{}", entry.bound.ticks, entry.finish.ticks);
   if (entry.evidence == Evidence::traffic) text += "°";
   if (entry.evidence == Evidence::search) text += "*";
-  const std::optional<Time> plan = compare_plans ? comparable_plan(entry.instance) : std::nullopt;
-  if (plan && *plan > entry.finish) text += fmt::format(" ({})", plan->ticks);
+  if (compared.plan_is_later()) text += fmt::format(" ({})", compared.plan->ticks);
   return text;
 }
 
 /// Rows and columns by two functions of the entry; cells as above.
-std::string grid(const Entries& entries, const char* corner, Number row, Number column, bool compare_plans) {
+std::string grid(const Entries& entries, const char* corner, Number row, Number column) {
   std::map<std::int64_t, std::map<std::int64_t, std::string>> cells;
   std::map<std::int64_t, bool> columns;
-  for (const AtlasEntry* entry : entries) {
-    cells[row(*entry)][column(*entry)] = cell(*entry, compare_plans);
-    columns[column(*entry)] = true;
+  for (const Compared& compared : entries) {
+    cells[row(*compared.entry)][column(*compared.entry)] = cell(compared);
+    columns[column(*compared.entry)] = true;
   }
   std::string text = fmt::format("| {} |", corner), rule = "| ---: |";
   for (const auto& [c, present] : columns) {
@@ -53,17 +60,14 @@ std::string grid(const Entries& entries, const char* corner, Number row, Number 
   return text + "\n";
 }
 
-std::string summary(const Entries& entries, bool compare_plans) {
+std::string summary(const Entries& entries) {
   std::int64_t optimal = 0, searched = 0, counted = 0, compared = 0, missed = 0;
-  for (const AtlasEntry* entry : entries) {
+  for (const auto& [entry, plan] : entries) {
     optimal += entry->optimal() ? 1 : 0;
     searched += entry->evidence == Evidence::search ? 1 : 0;
     counted += entry->evidence == Evidence::traffic ? 1 : 0;
-    if (!compare_plans) continue;
-    if (const std::optional<Time> plan = comparable_plan(entry->instance)) {
-      ++compared;
-      missed += *plan > entry->finish ? 1 : 0;
-    }
+    compared += plan ? 1 : 0;
+    missed += plan && *plan > entry->finish ? 1 : 0;
   }
   std::string text = fmt::format("{} instances, {} optima proved", entries.size(), optimal);
   if (counted > 0) text += fmt::format(", in {} of them the bound rests on the traffic of the ports", counted);
@@ -98,12 +102,12 @@ constexpr Section kSections[] = {
     {"alltoall", "All-to-all on the strict machine", "P \\ L", by_overhead_and_gap, latency},
 };
 
-std::string grids(const Entries& entries, const Section& section, bool compare_plans) {
+std::string grids(const Entries& entries, const Section& section) {
   std::map<std::string, Entries> parts;
-  for (const AtlasEntry* entry : entries) parts[section.part(*entry)].push_back(entry);
+  for (const Compared& compared : entries) parts[section.part(*compared.entry)].push_back(compared);
   std::string text;
   for (const auto& [name, members] : parts) {
-    text += "**" + name + "**\n\n" + grid(members, section.corner, processors, section.column, compare_plans);
+    text += "**" + name + "**\n\n" + grid(members, section.corner, processors, section.column);
   }
   return text;
 }
@@ -115,14 +119,13 @@ std::string cluster_rows(const Entries& entries, bool compare_plans) {
     Time first{kMaxTime}, last{0}, late{0};
   };
   std::map<std::pair<std::int64_t, std::int64_t>, Row> rows;
-  for (const AtlasEntry* entry : entries) {
+  for (const auto& [entry, plan] : entries) {
     Row& row = rows[{entry->instance.nodes.count(), entry->instance.nodes.largest()}];
     ++row.clusters;
     row.searched += entry->evidence == Evidence::search ? 1 : 0;
     row.open += entry->optimal() ? 0 : 1;
     row.first = std::min(row.first, entry->finish);
     row.last = std::max(row.last, entry->finish);
-    const std::optional<Time> plan = compare_plans ? comparable_plan(entry->instance) : std::nullopt;
     if (!plan || *plan <= entry->finish) continue;
     ++row.missed;
     row.late = std::max(row.late, *plan - entry->finish);
@@ -142,7 +145,10 @@ std::string cluster_rows(const Entries& entries, bool compare_plans) {
 
 std::string atlas_table(const Atlas& atlas, bool compare_plans) {
   std::map<std::string, Entries> families;
-  for (const AtlasEntry* entry : atlas.entries()) families[family_of(entry->instance)].push_back(entry);
+  for (const AtlasEntry* entry : atlas.entries()) {
+    const std::optional<Time> plan = compare_plans ? comparable_plan(entry->instance) : std::nullopt;
+    families[family_of(entry->instance)].push_back({entry, plan});
+  }
   std::string text =
       "# Atlas of exact optima\n\n"
       "A cell is the least finish time that any schedule has. Beside the number:\n\n"
@@ -158,20 +164,20 @@ std::string atlas_table(const Atlas& atlas, bool compare_plans) {
   for (const Section& section : kSections) {
     if (!families.contains(section.family)) continue;
     const Entries& entries = families[section.family];
-    text += fmt::format("## {}\n\n", section.heading) + summary(entries, compare_plans) +
-            grids(entries, section, compare_plans);
+    text += fmt::format("## {}\n\n", section.heading) + summary(entries) + grids(entries, section);
   }
   for (const auto& [family, entries] : families) {
     if (const std::optional<Kind> kind = cluster_kind(family))
-      text += fmt::format("## On clusters: {}\n\n", to_string(*kind)) + summary(entries, compare_plans) +
+      text += fmt::format("## On clusters: {}\n\n", to_string(*kind)) + summary(entries) +
               cluster_rows(entries, compare_plans);
   }
   if (families.contains("stream")) {
-    text += "## Continuous broadcast: least delay\n\n" + summary(families["stream"], compare_plans);
+    text += "## Continuous broadcast: least delay\n\n" + summary(families["stream"]);
     text += "| P | L | delay | period of the witness |\n| ---: | ---: | ---: | ---: |\n";
-    for (const AtlasEntry* entry : families["stream"]) {
-      text += fmt::format("| {} | {} | {} | {} |\n", processors(*entry), latency(*entry), cell(*entry, false),
-                          entry->instance.period.ticks);
+    for (const Compared& compared : families["stream"]) {
+      const AtlasEntry& entry = *compared.entry;
+      text += fmt::format("| {} | {} | {} | {} |\n", processors(entry), latency(entry), cell(compared),
+                          entry.instance.period.ticks);
     }
   }
   return text;

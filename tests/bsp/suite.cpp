@@ -329,6 +329,8 @@ void split_of_too_many(World& w) {
   w.split(std::array{kMost, kMost, w.size() + 2});  // 2^32 too many
 }
 
+void part_that_does_not_exist(World& w) { w.first_of(w.size(), w.size()); }
+
 void get_of_too_much(World& w) {
   Array<char> a(w, 1);
   const auto future = a.get(0, 0, std::size_t{1} << 32);
@@ -446,6 +448,7 @@ constexpr Misuse kMisuses[] = {
     {"get_of_far_too_much", Fault::resources, "at most 4294967295", 1, get_of_far_too_much},
     {"message_of_far_too_much", Fault::resources, "at most 4294967295", 1, message_of_far_too_much},
     {"split_of_too_many", Fault::bad_rank, "the sizes add up to", 1, split_of_too_many},
+    {"part_that_does_not_exist", Fault::bad_rank, "between 0 and", 1, part_that_does_not_exist},
     {"get_of_too_much", Fault::resources, "at most 4294967295", 1, get_of_too_much},
     {"array_of_too_much", Fault::resources, "2305843009213693952 elements of 8 bytes", 1, array_of_too_much},
     {"array_of_less_than_nothing", Fault::resources, "too long for any memory", 1, array_of_less_than_nothing},
