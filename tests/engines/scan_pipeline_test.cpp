@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Scans back to back: whoever found the result of the rank before at its first look waits for that in the next scan, a while.
+// Scans back to back: whoever scans again at once waits for the result of the rank before alone, a while.
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -45,17 +46,22 @@ class Scans {
     const auto n = static_cast<double>(rank + 1);
     EXPECT_EQ(out_[rank], std::vector<double>(kCount, n * number_ + n * (n - 1) / 2));
   }
+  /// What the next scan finds, however long the test takes between the two.
+  void ended_just_now() {
+    for (auto& board : boards_) board->looks().scans.ended(board->current(), false, std::int64_t{1} << 62);
+  }
   /// Everybody has contributed, and rank 2, who comes before the last, has not handed on its result.
   void contribute() {
     for (const std::size_t rank : {3, 2, 1}) EXPECT_FALSE(poll(rank));
     EXPECT_TRUE(poll(0));
   }
-  void finish() {
+  void finish_but(std::size_t last) {
     EXPECT_TRUE(poll(1));
     while (!poll(2)) {
     }
-    for (std::size_t rank = 0; rank < kRanks; ++rank) expect_result(rank);
+    for (std::size_t rank = 0; rank < last; ++rank) expect_result(rank);
   }
+  void finish() { finish_but(kRanks); }
 
  private:
   struct Free {
@@ -71,43 +77,63 @@ class Scans {
   double number_ = 0;
 };
 
-TEST(ScanPipeline, WhoFoundTheResultBeforeWaitsForItAWhile) {
-  Scans scans;
-  scans.begin();
-  for (std::size_t rank = 0; rank < kRanks; ++rank) EXPECT_TRUE(scans.poll(rank));  // one after the other
+TEST(BackToBack, WhoScansAgainAtOnceWaits) {
+  BackToBack scans;
+  EXPECT_EQ(scans.patience(1, 5, 0), 0) << "the first scan";
+  scans.ended(1, false, 10'000);
+  EXPECT_GT(scans.patience(2, 5, 10'500), 0);
+  EXPECT_GT(scans.patience(2, 15, 10'500), scans.patience(2, 5, 10'500)) << "more ranks hand on before it";
+  EXPECT_EQ(scans.patience(2, 5, 20'000), 0) << "later";
+  EXPECT_EQ(scans.patience(3, 5, 10'500), 0) << "another call lies between them";
+}
+
+TEST(BackToBack, WhoWaitedInVainDoesNotSoonWaitAgain) {
+  BackToBack scans;
+  std::uint64_t call = 1;
+  const auto calls_without = [&] {
+    int calls = 0;
+    for (scans.ended(call, false, 0); scans.patience(++call, 5, 0) == 0; scans.ended(call, false, 0)) ++calls;
+    return calls;
+  };
+  EXPECT_EQ(calls_without(), 0);
+  for (const int calls : {8, 16, 32}) {
+    scans.missed();
+    EXPECT_EQ(calls_without(), calls);
+  }
+  scans.ended(call, true, 0);
+  scans.missed();
+  EXPECT_EQ(calls_without(), 8) << "it had been worth it meanwhile";
+}
+
+/// Looks of the last rank until its scan ends, where everybody has contributed and the rank before has not handed on.
+int looks_of_the_last(Scans& scans) {
   scans.begin();
   scans.contribute();
-  int polls = 1;
-  while (!scans.poll(3)) ++polls;
-  EXPECT_GT(polls, 1);
+  int looks = 1;
+  while (!scans.poll(3)) ++looks;
   scans.finish();
+  return looks;
 }
 
-TEST(ScanPipeline, WhoWaitedInVainTakesAllContributionsAtOnceNextTime) {
+TEST(ScanPipeline, WhoScansAgainAtOnceLooksForTheRankBeforeAWhile) {
   Scans scans;
+  EXPECT_EQ(looks_of_the_last(scans), 1);
+  scans.ended_just_now();
+  EXPECT_GT(looks_of_the_last(scans), 30);
+  scans.ended_just_now();
+  EXPECT_EQ(looks_of_the_last(scans), 1) << "it was in vain";
+}
+
+TEST(ScanPipeline, TheResultOfTheRankBeforeEndsTheWaiting) {
+  Scans scans;
+  looks_of_the_last(scans);
+  scans.ended_just_now();
   scans.begin();
-  for (std::size_t rank = 0; rank < kRanks; ++rank) EXPECT_TRUE(scans.poll(rank));
-  for (int call = 0; call < 2; ++call) {
-    scans.begin();
-    scans.contribute();
-    if (call == 1) {
-      EXPECT_TRUE(scans.poll(3));
-    } else {
-      while (!scans.poll(3)) {
-      }
-    }
-    scans.finish();
-  }
-}
-
-TEST(ScanPipeline, RanksThatBeginTogetherNeverWait) {
-  Scans scans;
-  for (int call = 0; call < 3; ++call) {
-    scans.begin();
-    scans.contribute();
-    EXPECT_TRUE(scans.poll(3));
-    scans.finish();
-  }
+  scans.contribute();
+  EXPECT_FALSE(scans.poll(3));
+  scans.finish_but(3);
+  EXPECT_TRUE(scans.poll(3));
+  scans.expect_result(3);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // What a rank has learned about when to look first, for each thing that it waits for on a board.
 #pragma once
 
+#include "run/board/back_to_back.hpp"
 #include "run/wait/first_look.hpp"
 
 namespace chasqui::run {
@@ -15,8 +16,7 @@ struct FirstLooks {
   FirstLook shares;   ///< what others have folded of longer data
   FirstLook given;    ///< what all give to one who folds or collects it: no wait
 
-  /// Scans come back to back: when this rank looked first, the rank before had handed on its result.
-  bool pipelined = false;
+  BackToBack scans;   ///< whether to look for what the rank before hands on alone
 
   explicit FirstLooks(bool crowded)
       : all(crowded ? 0 : 10, 100), root(crowded ? 0 : 4, 40), group(crowded ? 0 : 5, 50), results(crowded ? 0 : 6, 60),

@@ -72,6 +72,7 @@ void SlotCall::fold_prefix() const {
 void SlotCall::fold_more() const {
   if (prefix_) fold_prefix();
   else fold_contributions();
+  if (may_pipeline()) board_.looks().scans.ended(board_.current(), patience_ > 0, clock_nanoseconds());
   if (!hands_on()) return;
   std::memcpy(board_.wide(board_.rank()) + result_offset(), call_.out, bytes_);
   board_.uses_wide(result_offset() + bytes_);

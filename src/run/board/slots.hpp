@@ -3,6 +3,7 @@
 // most often: all of it is in line, and its state in registers, because what is not in line works on a copy().
 #pragma once
 
+#include "chasqui/base/clock.hpp"
 #include "run/board/collectives.hpp"
 #include "run/board/fold.hpp"
 
@@ -27,6 +28,7 @@ class SlotCall {
       last_ = call.exclusive ? me : me + 1;
       chains_ = me > 0 && board.ranks() > 2 && !call.exclusive && !call.op.in_order && bytes_ != 0 &&
                 (bytes_ <= kLinePayload || result_offset() + bytes_ <= board.shape().wide);
+      if (may_pipeline()) patience_ = board.looks().scans.patience(board.current(), me, clock_nanoseconds());
     } else if (kind_ == Kind::gather || kind_ == Kind::reduce) {
       if (me == root) last_ = board.ranks();
       look_ = &board.looks().given;
@@ -87,11 +89,10 @@ class SlotCall {
   /// Of a scan that hands on its result: shall this rank look for that of the rank before alone? In a pipeline it comes soon, and whoever
   /// asked for all contributions meanwhile would be late, and make those late who write them.
   [[gnu::always_inline]] bool in_pipeline() {
-    bool& pipelined = board_.looks().pipelined;
     prefix_ = board_.published(board_.rank() - 1, Place::result);
-    if (prefix_) pipelined = pipelined || (looks_ == 0 && bytes_ >= kPipelinedFrom && !board_.crowded());
-    else pipelined = pipelined && patience_-- > 0;
-    return prefix_ || pipelined;
+    if (prefix_ || patience_ == 0) return prefix_;
+    if (--patience_ == 0) board_.looks().scans.missed();
+    return true;
   }
 
   [[gnu::always_inline]] bool all_here() {
@@ -160,10 +161,9 @@ class SlotCall {
   /// Of a scan of more than a line: where its result lies, after its contribution if that is there.
   std::size_t result_offset() const { return bytes_ > kSlotPayload ? (bytes_ + kLine - 1) / kLine * kLine : 0; }
 
-  /// Bytes of a scan from which all contributions take longer to read than the rank before to hand on, and looks that this may take
-  /// (docs/laboratory/reduce.md, "Scans").
+  /// Bytes of a scan from which all contributions take longer to read than the rank before to hand on (docs/laboratory/reduce.md, "Scans").
   static constexpr std::size_t kPipelinedFrom = 512;
-  static constexpr int kPatience = 30;
+  bool may_pipeline() const { return chains_ && bytes_ >= kPipelinedFrom && board_.rank() > 1 && !board_.crowded(); }
 
   Board& board_;
   const Call& call_;
@@ -180,7 +180,7 @@ class SlotCall {
   int looks_ = 0;                          ///< in vain
   bool chains_ = false;                    ///< a scan that publishes its result for the next rank
   bool prefix_ = false;                    ///< what the rank before has folded is there
-  int patience_ = kPatience;               ///< so many looks for that alone
+  int patience_ = 0;                       ///< so many looks for that alone are left
   Came came_;
 };
 
