@@ -19,7 +19,7 @@ namespace {
 
 /// Which node belongs to which class. Nodes are counted from the root's on. Columns of one node of each class, and nodes that are left
 /// over, one beside each of the first columns: they are in no class.
-struct Columns {
+struct ClassColumns {
   std::int64_t N = 1, classes = 1, home = 0;
 
   struct Place {
@@ -81,7 +81,7 @@ struct Exchanged {
 
 class ItemsByClasses final : public Plan {
  public:
-  ItemsByClasses(const Cluster& cluster, const Problem& problem, const Bound& bound, Columns columns, PlanPtr more,
+  ItemsByClasses(const Cluster& cluster, const Problem& problem, const Bound& bound, ClassColumns columns, PlanPtr more,
                  PlanPtr fewer)
       : Plan(cluster, problem, {}), columns_(columns), more_(std::move(more)), fewer_(std::move(fewer)),
         n_(cluster.nodes.largest()), first_(problem.root.index % n_), rows_(divide_up(problem.items, columns.classes)),
@@ -103,9 +103,9 @@ class ItemsByClasses final : public Plan {
   LocalForm local(Rank rank) const override {
     require_own_list(rank, problem_.items, "ask for fewer items");
     LocalForm form{.rank = rank, .sends = {}, .receives = {}, .adds = {}};
-    const Columns::Place at = columns_.place(rank.index / n_);
+    const ClassColumns::Place at = columns_.place(rank.index / n_);
     const std::int64_t place = rank.index % n_;
-    if (Columns::is_home(at)) add_at_home(place, form);
+    if (ClassColumns::is_home(at)) add_at_home(place, form);
     if (at.column == 0 && at.position > 0 && at.position < columns_.classes && place == first_) {
       for (std::int64_t y = 0; y < items_of(at.position); ++y)
         form.receives.push_back(brought_out(number_out(y, at.position)));
@@ -160,7 +160,7 @@ class ItemsByClasses final : public Plan {
     return problem_.items / columns_.classes + (position < problem_.items % columns_.classes ? 1 : 0);
   }
   Part item(std::int64_t y, std::int64_t position) const { return item_part(y * columns_.classes + position); }
-  Rank rank_of(const Columns::Place& at, std::int64_t place) const {
+  Rank rank_of(const ClassColumns::Place& at, std::int64_t place) const {
     return {static_cast<std::int32_t>(columns_.node(at) * n_ + place)};
   }
 
@@ -248,12 +248,13 @@ class ItemsByClasses final : public Plan {
     return modulo(position + distance, columns_.positions());
   }
   /// Is there such a message from this position? The root's node gets none.
-  bool sends(const Columns::Place& from, const Exchanged& message) const {
-    const Columns::Place to{from.column, after(from.position, message.distance)};
-    return message.y < items_of(from.position) && columns_.exists(from) && columns_.exists(to) && !Columns::is_home(to);
+  bool sends(const ClassColumns::Place& from, const Exchanged& message) const {
+    const ClassColumns::Place to{from.column, after(from.position, message.distance)};
+    return message.y < items_of(from.position) && columns_.exists(from) && columns_.exists(to) &&
+           !ClassColumns::is_home(to);
   }
-  Send sent(const Columns::Place& from, const Exchanged& m) const {
-    const Columns::Place to{from.column, after(from.position, m.distance)};
+  Send sent(const ClassColumns::Place& from, const Exchanged& m) const {
+    const ClassColumns::Place to{from.column, after(from.position, m.distance)};
     return {Time{stages_.exchange + clock_.shift(m.lane) + m.round * clock_.length()}, rank_of(from, m.lane),
             rank_of(to, m.lane), item(m.y, from.position)};
   }
@@ -263,13 +264,13 @@ class ItemsByClasses final : public Plan {
   Reading read(const Publication& p, Rank rank, std::int64_t wait) const {
     return {p.begin + nodes_.publish + Time{wait}, rank, p.rank, p.part};
   }
-  void add_exchanged(const Columns::Place& at, Rank rank, LocalForm& form) const {
+  void add_exchanged(const ClassColumns::Place& at, Rank rank, LocalForm& form) const {
     const std::int64_t place = rank.index % n_;
     const std::vector<std::int64_t> waits = clock_.waits(place, false);
     for (std::int64_t number = 0; number < exchanged(); ++number) {
       const Exchanged m = message(number);
       if (m.lane == place && sends(at, m)) form.sends.push_back(sent(at, m));
-      const Columns::Place from{at.column, after(at.position, -m.distance)};
+      const ClassColumns::Place from{at.column, after(at.position, -m.distance)};
       if (!sends(from, m)) continue;
       const Send arriving = sent(from, m);
       if (m.lane == place) {
@@ -284,7 +285,7 @@ class ItemsByClasses final : public Plan {
     std::vector<std::vector<std::int64_t>> waits;
     for (std::int64_t place = 0; place < n_; ++place) waits.push_back(clock_.waits(place, false));
     for (std::int64_t node = 0; node < nodes_.count(); ++node) {
-      const Columns::Place at = columns_.place(node);
+      const ClassColumns::Place at = columns_.place(node);
       for (std::int64_t number = 0; number < exchanged(); ++number) {
         const Exchanged m = message(number);
         if (!sends(at, m)) continue;
@@ -311,7 +312,7 @@ class ItemsByClasses final : public Plan {
       const Exchanged m = message(number);
       if (last && m.round + 2 < *last) break;
       for (std::int64_t from = 0; from < columns_.classes * std::min<std::int64_t>(2, columns_.count()); ++from) {
-        const Columns::Place at{from / columns_.classes, from % columns_.classes};
+        const ClassColumns::Place at{from / columns_.classes, from % columns_.classes};
         if (!sends(at, m)) continue;
         if (!last) last = m.round;
         const std::int64_t begin = sent(at, m).begin.ticks;
@@ -322,7 +323,7 @@ class ItemsByClasses final : public Plan {
     return end;
   }
 
-  Columns columns_;
+  ClassColumns columns_;
   PlanPtr more_, fewer_;           ///< of a class that brings one item more than the others, and of the others
   std::int64_t n_, first_, rows_;  ///< first_: the root's place in its node
   LaneClock clock_;
@@ -333,7 +334,7 @@ class ItemsByClasses final : public Plan {
 
 PlanPtr dealt_to_classes(const Cluster& cluster, const Problem& problem, std::int64_t classes, const Bound& bound) {
   const std::int64_t n = cluster.nodes.largest();
-  const Columns columns{cluster.nodes.count(), classes, problem.root.index / n};
+  const ClassColumns columns{cluster.nodes.count(), classes, problem.root.index / n};
   if (!columns.fit()) return nullptr;
   Cluster part = cluster;
   part.nodes.runs.front().count = columns.count();
