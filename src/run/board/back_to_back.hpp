@@ -34,8 +34,7 @@ class BackToBack {
  private:
   static constexpr std::int64_t kGap =
       1000;  ///< nanoseconds: who does more between two calls has time for all contributions
-  static constexpr int kLooks = 30,
-                       kLooksOfRank = 10;  ///< a look takes 20 to 70 ns, a rank hands on in half a microsecond
+  static constexpr int kLooks = 100, kLooksOfRank = 40;  ///< a look takes 20 ns, a rank hands on in half a microsecond
   static constexpr int kRest = 8, kLongestRest = 1024;
   std::uint64_t last_ = 0;
   std::int64_t ended_ = std::numeric_limits<std::int64_t>::min() / 2;  ///< long ago
