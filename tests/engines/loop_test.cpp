@@ -308,11 +308,11 @@ TEST(Loop, AForcedMethodRunsOrIsRefused) {
   EXPECT_EQ(refused(Kind::allreduce, 1, run::Method::cross_memory),
             "allreduce by cross-memory: 8 bytes go through a slot");
   EXPECT_EQ(refused(Kind::allreduce, 9000, run::Method::slots),
-            "allreduce by slots: a slot holds 4096 bytes, not 72000");
+            "allreduce by slots: a slot holds 16384 bytes, not 72000");
   EXPECT_EQ(refused(Kind::allgather, 300, run::Method::shared_fold),
             "allgather by shared-fold: only reductions are shared");
   EXPECT_EQ(refused(Kind::allreduce, 9000, run::Method::shared_fold),
-            "allreduce by shared-fold: only 113 to 4096 bytes");
+            "allreduce by shared-fold: only 113 to 16384 bytes");
   EXPECT_EQ(refused(Kind::allreduce, 9000, run::Method::direct),
             "allreduce by direct: processes do not share their buffers");
   EXPECT_EQ(refused(Kind::allreduce, 9000, run::Method::exposed_fold),

@@ -16,6 +16,8 @@
 namespace chasqui::plan {
 
 PlanPtr broadcast_on_cluster(const Cluster& cluster, Rank root, Lanes lanes);
+/// Unequal nodes have a list of all that is done, which must fit.
+bool broadcast_is_planned(const Cluster& cluster);
 /// A tree of all nodes as if all were as large as the largest; in a coarser unit where the times are fine (clusters.md, Lemma 32).
 Spread one_entry_tree(const Cluster& cluster, Lanes lanes);
 /// Along it (clusters.md, Theorem 5). REQUIRES equal nodes.

@@ -16,7 +16,7 @@ struct FirstLooks {
   FirstLook shares;   ///< what others have folded of longer data
   FirstLook given;    ///< what all give to one who folds or collects it: no wait
 
-  BackToBack scans;   ///< whether to look for what the rank before hands on alone
+  BackToBack scans;  ///< whether to look for what the rank before hands on alone
 
   explicit FirstLooks(bool crowded)
       : all(crowded ? 0 : 10, 100), root(crowded ? 0 : 4, 40), group(crowded ? 0 : 5, 50), results(crowded ? 0 : 6, 60),

@@ -25,7 +25,7 @@ Cost cost_of(Method method, Kind kind) {
   if (method == Method::shared_fold) return kind == Kind::reduce ? Cost{3.4, 0, 0.2} : Cost{4.5, 0, 0.2};
   if (method == Method::slots) {
     switch (kind) {
-      case Kind::broadcast: return {1, 0, 0.6};
+      case Kind::broadcast: return {1, 0, 0.8};
       case Kind::scatter: return {1, 0, 0.3};
       case Kind::reduce:
       case Kind::gather: return {1, 0.4, 0.4};

@@ -13,8 +13,9 @@
 namespace chasqui::plan {
 namespace {
 
-constexpr std::int64_t kMostListedNodes = 1'000'000;  ///< nodes of a plan that is a list
-constexpr std::int64_t kMostMixed = 4096;             ///< ranks of a plan that enters some nodes more than once
+constexpr std::int64_t kMostListedNodes = 1'000'000,
+                       kMostListedRanks = 100'000'000;  ///< of a plan that is a list: 4 GB
+constexpr std::int64_t kMostMixed = 4096;               ///< ranks of a plan that enters some nodes more than once
 
 /// When lane 0 publishes: as its habit says, or after its last send. Counted from the start.
 std::int64_t publication_begin(const SpreadShape& shape, const Habit& habit, const std::vector<Spread::Node>& children,
@@ -401,13 +402,17 @@ PlanPtr one_entry_broadcast(const Cluster& cluster, Rank root, Lanes lanes, cons
   return std::make_shared<ClusterBroadcast>(cluster, root, std::move(claim), std::move(tree));
 }
 
+bool broadcast_is_planned(const Cluster& cluster) {
+  return cluster.nodes.uniform() || (cluster.nodes.count() <= kMostListedNodes && cluster.base.P <= kMostListedRanks);
+}
+
 PlanPtr broadcast_on_cluster(const Cluster& cluster, Rank root, Lanes lanes) {
   const Bound bound = cluster_broadcast_bound(cluster, cluster.nodes.size(cluster.nodes.node_of(root)));
   const Nodes& nodes = cluster.nodes;
   if (!nodes.uniform()) {
-    if (nodes.count() > kMostListedNodes)
-      throw Error("{} unequal nodes are too many to list (at most {}): make them equal", nodes.count(),
-                  kMostListedNodes);
+    if (!broadcast_is_planned(cluster))
+      throw Error("{} ranks on {} unequal nodes are too many to list (at most {} and {}): make the nodes equal",
+                  cluster.base.P, nodes.count(), kMostListedRanks, kMostListedNodes);
     Schedule schedule = UnequalBroadcast(cluster, root, lanes).plan();
     schedule.bound = bound.time;
     return std::make_shared<ListedClusterPlan>(std::move(schedule), bound.source,
