@@ -128,7 +128,7 @@ TEST(Predict, OtherRanksScaleTheMeasuredTime) {
   const double at4 = board_time(profile, Kind::scan, 65'536, 4, false);
   EXPECT_GT(board_time(profile, Kind::scan, 65'536, 8, false), at4);
   const double broadcast4 = board_time(profile, Kind::broadcast, 65'536, 4, false);
-  EXPECT_NEAR(board_time(profile, Kind::broadcast, 65'536, 16, false), broadcast4, 0.2 * broadcast4)
+  EXPECT_NEAR(board_time(profile, Kind::broadcast, 65'536, 16, false), broadcast4, 0.01 * broadcast4)
       << "all read at once";
   EXPECT_NE(board_time(profile, Kind::broadcast, 65'536, 4, true), broadcast4) << "threads were not measured";
 }

@@ -23,8 +23,7 @@ class Timetable {
   Timetable(const Cluster& cluster, const Problem& problem, std::int64_t events);
 
   /// Each finds the earliest begin from `earliest` on, books it, and says when it has ended: for a message, when what it carries
-  /// is available at `to`. Time: O(log events), and where
-  /// much lies behind it that is moved; a message may have to try several times.
+  /// is available at `to`. Time: O(log events), and what is booked behind it is moved; a message may have to try several times.
   Time send(Rank from, Rank to, const Part& part, Time earliest, const Part& second = {});
   Time publish(Rank rank, const Part& part, Time earliest, const Part& second = {});
   Time read(Rank rank, Rank from, const Part& part, Time earliest, const Part& second = {});

@@ -12,8 +12,8 @@ namespace chasqui::run {
 namespace {
 
 /// A method's cost: publications one after another, lines read from each source beside the data, and for each line of
-/// data; the latter two in units of LineCosts::each. Fitted to 16 threads and 16 processes, 128 B to 4 KiB, each method
-/// forced (docs/laboratory/broadcast.md, "Data beside the line"; all-to-all and reduce-scatter of 16 processes:
+/// data; the latter two in units of LineCosts::each. Fitted to 16 threads and 16 processes, 128 B to 4 KiB, broadcasts of
+/// processes 1 to 16 KiB, each method forced (docs/laboratory/broadcast.md, "Data beside the line"; all-to-all and reduce-scatter of 16 processes:
 /// docs/laboratory/all-to-all.md); one reader alone reads faster than all at once.
 struct Cost {
   double publications, reads, lines;
