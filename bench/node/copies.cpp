@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What the blocks of an all-to-all cost, copied by processes that do nothing else: the bound for whoever cannot map the others' memory.
+// What the blocks of an all-to-all cost, moved by processes that do nothing else: the bound for whoever cannot map the others' memory.
 // Fresh data, a common start, the slowest process, median and least tenth:
 //   c++ -std=c++20 -O2 bench/node/copies.cpp -o copies && ./copies 16 [BUFFERS]
 // BUFFERS: pairs of buffers that take turns, 1 if not given; node_bench has 2 from 16 KiB a block on.
+#include <fcntl.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -35,6 +36,7 @@ struct Common {
 
 Common* common;
 int ranks = 16, me = 0;
+int pipes[kMost][kMost][2];  // from one process to another
 
 void barrier() {
   const int round = common->round.load();
@@ -57,6 +59,31 @@ void* shared(std::size_t bytes) {
   return mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 }
 
+/// Each lends its blocks to pipes, and takes those of the others out of them, until it has done both.
+void through_pipes(char* given, char* gotten, std::size_t bytes) {
+  std::vector<std::size_t> lent(static_cast<std::size_t>(ranks)), taken(lent);
+  for (int open = 2 * (ranks - 1); open != 0;) {
+    for (int k = 1; k < ranks; ++k) {
+      const int to = (me - k + ranks) % ranks;
+      std::size_t& done = lent[static_cast<std::size_t>(to)];
+      if (done == bytes) continue;
+      const iovec pages{given + bytes * static_cast<std::size_t>(to) + done, bytes - done};
+      const ssize_t more = vmsplice(pipes[me][to][1], &pages, 1, SPLICE_F_NONBLOCK);
+      if (more > 0) done += static_cast<std::size_t>(more);
+      open -= more > 0 && done == bytes;
+    }
+    for (int k = 1; k < ranks; ++k) {
+      const int from = (me + k) % ranks;
+      std::size_t& done = taken[static_cast<std::size_t>(from)];
+      if (done == bytes) continue;
+      const ssize_t more =
+          read(pipes[from][me][0], gotten + bytes * static_cast<std::size_t>(from) + done, bytes - done);
+      if (more > 0) done += static_cast<std::size_t>(more);
+      open -= more > 0 && done == bytes;
+    }
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -65,6 +92,13 @@ int main(int argc, char** argv) {
   const std::size_t row = kLongest * static_cast<std::size_t>(ranks);
   common = static_cast<Common*>(shared(sizeof(Common)));
   auto* const stages = static_cast<char*>(shared(row * static_cast<std::size_t>(ranks)));
+  for (int from = 0; from < ranks; ++from) {
+    for (int to = 0; to < ranks; ++to) {
+      if (pipe2(pipes[from][to], O_NONBLOCK) != 0)
+        return std::perror("pipe2: ulimit -n must be four for each pair and more"), 1;
+      fcntl(pipes[from][to][1], F_SETPIPE_SZ, 128 * 1024);
+    }
+  }
   const pid_t first = getpid();
   for (int r = 1; r < ranks && getpid() == first; ++r) {
     if (fork() != 0) continue;
@@ -83,7 +117,7 @@ int main(int argc, char** argv) {
   for (int b = 0; b < buffers; ++b) common->given[b][me] = all_given[static_cast<std::size_t>(b)].data();
   barrier();
   const char* const names[] = {"own memory to own memory", "out of shared memory", "process_vm_readv",
-                               "to a stage, then out of it"};
+                               "to a stage, then out of it", "pages lent to pipes"};
   for (std::size_t bytes = 16384; bytes <= kLongest; bytes *= 4) {
     std::vector<double> times[std::size(names)];
     for (int rep = 0; rep < (bytes <= 65536 ? 200 : 40); ++rep) {
@@ -117,6 +151,7 @@ int main(int argc, char** argv) {
           barrier();
           each(out_of_stages);
         }
+        if (way == 4) through_pipes(given.data(), gotten.data(), bytes);
         common->time[me] = now() - begin;
         barrier();
         if (rep > 2) times[way].push_back(*std::max_element(common->time, common->time + ranks));

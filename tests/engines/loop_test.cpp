@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT
 // Many ranks in one thread: all start, then they are polled in turn, so every run is the same. Every method that
 // applies to a call is tried, not only the chosen one.
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <new>
 #include <optional>
 #include <set>
+#include <string>
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/plan/sum.hpp"
@@ -83,8 +87,31 @@ class OneMemory final : public run::ProcessMemory {
   int good_reads_;
 };
 
+/// Pipes between all ranks of this process, of the least size that ranks of different processes would take.
+std::vector<std::shared_ptr<run::LentPages>> lenders(std::size_t ranks) {
+  std::vector<std::shared_ptr<run::LentPages>> all;
+  std::vector<std::vector<int>> ends(
+      ranks, std::vector<int>(ranks, -1));  // of the pipe from one rank to another: where that one reads
+  for (std::size_t from = 0; from < ranks; ++from) {
+    std::vector<int> to_rank(ranks, -1);
+    for (std::size_t to = 0; to < ranks; ++to) {
+      if (from == to) continue;
+      int both[2];
+      if (pipe2(both, O_NONBLOCK | O_CLOEXEC) != 0) throw Error("no pipe: {}", std::strerror(errno));
+      to_rank[to] = open(("/proc/self/fd/" + std::to_string(both[0])).c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC);
+      ends[from][to] = both[0];
+      close(both[1]);
+    }
+    all.push_back(std::make_shared<run::LentPages>(std::move(to_rank)));
+  }
+  for (std::size_t from = 0; from < ranks; ++from)
+    for (std::size_t to = 0; to < ranks; ++to) all[to]->hear_from(static_cast<int>(from), ends[from][to]);
+  return all;
+}
+
 /// Ranks on nodes with a board each, messages between all of them; perhaps with access to each other's memory.
-Comms node_comms(const std::vector<int>& node_of, const std::shared_ptr<const Profile>& profile, int good_reads = -1) {
+Comms node_comms(const std::vector<int>& node_of, const std::shared_ptr<const Profile>& profile, int good_reads = -1,
+                 const std::vector<std::shared_ptr<run::LentPages>>& lent = {}) {
   const auto channels = std::make_shared<threads::ChannelMemory>(static_cast<int>(node_of.size()));
   std::vector<std::shared_ptr<std::byte>> boards;
   Comms comms;
@@ -111,17 +138,20 @@ Comms node_comms(const std::vector<int>& node_of, const std::shared_ptr<const Pr
     fabric.messages = std::make_shared<threads::ChannelTransport>(channels, fabric.rank);
     fabric.profile = profile;
     fabric.process_memory = std::make_shared<OneMemory>(good_reads);
+    if (!lent.empty()) fabric.process_memory->lend_by(lent[rank]);
     comms.push_back(run::make_comm(std::move(fabric)));
   }
   return comms;
 }
 
 void play_all(int size, const std::shared_ptr<const Profile>& profile, const std::vector<int>& counts,
-              std::set<run::Method>& used, Comms comms = {}, std::optional<run::Method> only = {}) {
+              std::set<run::Method>& used, Comms comms = {}, std::optional<run::Method> only = {},
+              std::optional<Kind> kind = {}) {
   static Sweep sweep;
   if (comms.empty()) comms = threads::make_comms(size, profile, false);
   for (const auto& recipe : recipes(size, {0, size / 2, size - 1}, counts)) {
     const auto probe = recipe.make(0, size);
+    if (kind && probe->call.kind != *kind) continue;
     run::Call packed = probe->call;
     packed.in_layout = packed.out_layout = {};
     std::set<std::pair<run::Method, std::int64_t>> seen;
@@ -276,6 +306,19 @@ TEST(Loop, CrossMemoryOnNodesOfAnySize) {
              run::Method::cross_memory);
     if (HasFatalFailure()) return;
     EXPECT_TRUE(used.contains(run::Method::cross_memory));
+  }
+}
+
+/// Blocks of more than a pipe holds, and of less, in the place of copies by the kernel alone.
+TEST(Loop, PagesAreLentOnNodesOfAnySize) {
+  const auto profile = network(20'000, 3000, 0.8);
+  for (const std::size_t size : {5, 8, 11}) {
+    std::set<run::Method> used;
+    const std::vector<int> one_node(size, 0);
+    play_all(static_cast<int>(size), profile, {0, 5, 100, 3000, 12'000}, used,
+             node_comms(one_node, profile, 0, lenders(size)), run::Method::cross_memory, Kind::alltoall);
+    if (HasFatalFailure()) return;
+    EXPECT_TRUE(used.contains(run::Method::cross_memory)) << "nothing was lent: a copy would have failed";
   }
 }
 

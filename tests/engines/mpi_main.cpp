@@ -246,7 +246,7 @@ std::shared_ptr<const Profile> fast_cross_memory() {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   Profile profile = default_profile();
   for (auto& level : profile.levels) level.ranks = size;
-  for (const char* kind : {"reduce", "allreduce", "allgather", "gather", "scatter"})
+  for (const char* kind : {"reduce", "allreduce", "allgather", "gather", "scatter", "alltoall", "reduce-scatter"})
     profile.cross_memory[kind] = {{1, 1.0}};
   return std::make_shared<const Profile>(profile);
 }
@@ -321,8 +321,9 @@ int programme(int argc, char** argv) {
     failures(options, thorough);
   }
   if (comm->rank() == 0)
-    std::printf("%s: %d ranks on %d nodes%s: right\n", CHASQUI_MPI_FLAVOUR, comm->size(), comm->topology().nodes,
-                comm->topology().cross_memory ? " that use each other's memory" : "");
+    std::printf("%s: %d ranks on %d nodes%s%s: right\n", CHASQUI_MPI_FLAVOUR, comm->size(), comm->topology().nodes,
+                comm->topology().cross_memory ? " that use each other's memory" : "",
+                comm->topology().lends_pages ? " and lend each other pages" : "");
   return 0;
 }
 

@@ -34,6 +34,7 @@ struct Topology {
   bool board = false;                             ///< do ranks of a node share a board?
   bool shares_memory = false;                     ///< threads: direct access to buffers
   bool cross_memory = false;                      ///< processes that may read and write each other's memory
+  bool lends_pages = false;                       ///< and lend each other pages of it
   bool ordered = true;                            ///< nodes are intervals of ranks, in order
   bool messages = true;                           ///< point-to-point messages between all ranks
   bool native = true;                             ///< can the MPI library's own collectives be asked?

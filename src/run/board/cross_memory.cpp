@@ -253,9 +253,21 @@ Task fold_to_all(Board& board, ProcessMemory& memory, const Call& call, const st
   board.stages().advance(rounds);
 }
 
+/// Where in its data a rank has the block for this one; throws the Error for an uneven one that is not as long as `bytes`.
+std::size_t block_for(ProcessMemory& memory, const Call& call, int other, const Exposed& there, int me,
+                      std::size_t bytes) {
+  if (there.first == nullptr) return static_cast<std::size_t>(me) * call.bytes();
+  std::int64_t first = 0, count = 0;
+  memory.read(other, &first, there.first + me, sizeof first);
+  memory.read(other, &count, there.counts + me, sizeof count);
+  check_length(call, other, static_cast<std::uint64_t>(count) * call.element, me, bytes);
+  return static_cast<std::size_t>(first) * call.element;
+}
+
 }  // namespace
 
-Task take_from_memory(Board& board, ProcessMemory& memory, const Call& call, const std::vector<Exposed>& all) {
+Task take_from_memory(Board& board, ProcessMemory& memory, const Call& call, const std::vector<Exposed>& all,
+                      std::uint64_t givers, LentPages* lent) {
   const int me = board.rank();
   if (call.kind == Kind::reduce_scatter) {
     const std::size_t low = block_begin(call, call.in_blocks, me) / call.element;
@@ -265,34 +277,36 @@ Task take_from_memory(Board& board, ProcessMemory& memory, const Call& call, con
   }
   Using others(board);
   others.open();
-  for (int k = 0; k < board.ranks(); ++k) {
+  for (int k = 1; k < board.ranks(); ++k) {
     const int other = (me + k) % board.ranks();
     const Exposed& there = all[static_cast<std::size_t>(other)];
     const Gotten got = gotten_from(call, me, other);
-    std::byte* to = static_cast<std::byte*>(call.out) + got.at;
-    if (k == 0) copy_bytes(to, given_to(call, me), got.bytes);
-    if (k == 0 || got.bytes == 0) continue;
-    std::size_t begin = static_cast<std::size_t>(me) * call.bytes();
-    if (there.first != nullptr) {
-      std::int64_t first = 0, count = 0;
-      memory.read(other, &first, there.first + me, sizeof first);
-      memory.read(other, &count, there.counts + me, sizeof count);
-      check_length(call, other, static_cast<std::uint64_t>(count) * call.element, me, got.bytes);
-      begin = static_cast<std::size_t>(first) * call.element;
-    }
-    memory.read(other, to, there.in + begin, got.bytes);
+    const bool gives = (givers >> std::min(other, 63) & 1) != 0;
+    if (got.bytes == 0 && !gives) continue;
+    const std::byte* from = there.in + block_for(memory, call, other, there, me, got.bytes);
+    if (lent == nullptr) memory.read(other, static_cast<std::byte*>(call.out) + got.at, from, got.bytes);
   }
+  others.close();
+  if (lent != nullptr) co_return co_await lend_and_take(board, *lent, call, true);
+  const Gotten own = gotten_from(call, me, me);
+  copy_bytes(static_cast<std::byte*>(call.out) + own.at, given_to(call, me), own.bytes);
 }
 
 Task cross_memory(Board& board, ProcessMemory& memory, Call call) {
   board.begin(signature_of(call), Method::cross_memory);
   std::vector<Exposed> all(static_cast<std::size_t>(board.ranks()));
+  const bool lends = memory.lent() != nullptr && lends_pages(call.kind, call.bytes(), board.ranks());
+  Loan loan;
+  if (lends) loan.begin(memory.lent());
   switch (call.kind) {
     case Kind::gather: co_await gather(board, memory, call); break;
     case Kind::scatter: co_await scatter(board, memory, call); break;
-    default: co_await tell_all(board, call, all); break;
+    default:
+      if (lends) co_await lend_and_take(board, *memory.lent(), call, false);
+      else co_await tell_all(board, call, all);
+      break;
   }
-  if (call.exchanges()) co_await take_from_memory(board, memory, call, all);
+  if (call.exchanges() && !lends) co_await take_from_memory(board, memory, call, all, kAllGive, nullptr);
   if (call.kind == Kind::allgather) co_await collect(board, memory, call, all);
   if (call.kind == Kind::reduce) co_await fold_to_root(board, memory, call, all);
   if (call.kind == Kind::allreduce) co_await fold_to_all(board, memory, call, all);
@@ -301,6 +315,7 @@ Task cross_memory(Board& board, ProcessMemory& memory, Call call) {
   const bool at_root_only = call.kind == Kind::gather || call.kind == Kind::scatter;
   if (!at_root_only || board.rank() == static_cast<int>(call.root))
     co_await until([&] { return board.all_finished(); });
+  loan.all_have_taken();
   board.buffers().cover();
 }
 

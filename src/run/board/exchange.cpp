@@ -54,6 +54,13 @@ class ShortBlocks {
       bits |= std::uint64_t{block_bytes(call_, call_.in_blocks, r) != 0} << r;
     return bits;
   }
+  /// Who has something for this rank; where nobody said so, all.
+  std::uint64_t givers(const std::vector<UnevenBlocks>& all) const {
+    if (room_ == 0) return kAllGive;
+    std::uint64_t bits = 0;
+    for (int r = 0; r < ranks_; ++r) bits |= (all[static_cast<std::size_t>(r)].readers >> me_ & 1) << r;
+    return bits;
+  }
   void give() const {
     for (int r = 0; r < ranks_; ++r) {
       const std::uint64_t bytes = block_bytes(call_, call_.in_blocks, r);
@@ -239,6 +246,7 @@ Task staged_exchange(Board& board, ProcessMemory* memory, Call call) {
   board.begin(signature_of(call), Method::staged);
   std::size_t largest = largest_block(call, board.ranks());
   bool taken = false, reads = false;
+  Loan loan;
   if (call.uneven()) {
     const ShortBlocks blocks(board, call);
     std::vector<UnevenBlocks> all(static_cast<std::size_t>(board.ranks()));
@@ -250,7 +258,9 @@ Task staged_exchange(Board& board, ProcessMemory* memory, Call call) {
     if (reads) {
       std::vector<Exposed> places;
       for (const UnevenBlocks& each : all) places.push_back(each.places);
-      co_await take_from_memory(board, *memory, call, places);
+      LentPages* const lent = lends_pages(call.kind, largest, board.ranks()) ? memory->lent() : nullptr;
+      loan.begin(lent);
+      co_await take_from_memory(board, *memory, call, places, blocks.givers(all), lent);
     }
   }
   if (!taken && !reads) {
@@ -260,6 +270,7 @@ Task staged_exchange(Board& board, ProcessMemory* memory, Call call) {
   board.finish();
   if (!reads) co_return;
   co_await until([&] { return board.all_finished(); });  // nobody may leave while others come for its blocks
+  loan.all_have_taken();
   board.buffers().cover();
 }
 

@@ -85,7 +85,14 @@ inline Exposed read_exposed(const Board& board, const Call& call, int other) {
   return places;
 }
 
-/// What an exchange takes from the memory of the other processes, who have all told where it lies.
-Task take_from_memory(Board& board, ProcessMemory& memory, const Call& call, const std::vector<Exposed>& all);
+/// An all-to-all of pages that the ranks lend each other. `told`: all have told the sizes of their blocks, and they fit; else each tells its
+/// own when it has lent its first pages. The others may still be taking from whoever is done.
+Task lend_and_take(Board& board, LentPages& pages, const Call& call, bool told);
+
+/// What an exchange takes from the memory of the other processes, who have all told where it lies. `givers`: a bit for each rank that has
+/// something for this one; from rank 63 on one for all. `lent`: their pages are lent instead; nullptr: they are not.
+Task take_from_memory(Board& board, ProcessMemory& memory, const Call& call, const std::vector<Exposed>& all,
+                      std::uint64_t givers, LentPages* lent);
+inline constexpr std::uint64_t kAllGive = ~std::uint64_t{0};
 
 }  // namespace chasqui::run

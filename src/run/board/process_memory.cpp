@@ -149,13 +149,12 @@ class Marks {
 
 #endif
 
-/// Ranks may read different values, so none is an Error: whoever sets anything but 1 wants less.
-bool off() {
-  const char* text = std::getenv("CHASQUI_REACH");
+}  // namespace
+
+bool declined(const char* variable) {
+  const char* const text = std::getenv(variable);
   return text != nullptr && *text != '\0' && std::string_view(text) != "1";
 }
-
-}  // namespace
 
 std::shared_ptr<ProcessMemory> memory_of(const std::vector<int>& processes) {
 #if defined(__linux__)
@@ -175,7 +174,7 @@ std::shared_ptr<ProcessMemory> open_process_memory(NodeRanks& node, bool wanted)
 #if defined(__linux__)
   const int rank = node.rank();
   const int size = node.size();
-  if (!node.agreed(wanted && !off())) return nullptr;
+  if (!node.agreed(wanted && !declined("CHASQUI_REACH"))) return nullptr;
   Marks marks(size);
   std::uint64_t word = 0;
   Trial mine{static_cast<std::uint64_t>(getpid()), reinterpret_cast<std::uint64_t>(&word), 0, marks.place()};

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "chasqui/model/problem.hpp"
+#include "run/board/lent_pages.hpp"
 
 namespace chasqui::run {
 
@@ -31,11 +32,16 @@ class ProcessMemory {
   /// What errors call them, where not by their places on the board.
   void name_ranks(std::vector<int> names) { names_ = std::move(names); }
 
+  /// Pages that they lend each other; nullptr: they do not.
+  LentPages* lent() const { return lent_.get(); }
+  void lend_by(std::shared_ptr<LentPages> pages) { lent_ = std::move(pages); }
+
  protected:
   int name(int rank) const { return names_.empty() ? rank : names_[static_cast<std::size_t>(rank)]; }
 
  private:
   std::vector<int> names_;
+  std::shared_ptr<LentPages> lent_;
 };
 
 /// Of these processes: rank r's is processes[r]. What has ended stays so, whoever has its number then. nullptr where the
@@ -47,11 +53,20 @@ std::shared_ptr<ProcessMemory> memory_of(const std::vector<int>& processes);
 /// one elsewhere. Also nullptr where `wanted` is false on any rank, or CHASQUI_REACH is 0.
 std::shared_ptr<ProcessMemory> open_process_memory(NodeRanks& node, bool wanted);
 
+/// Does this variable of the environment say no? Ranks may read different values, so none is an Error: whoever sets anything but 1 wants less.
+bool declined(const char* variable);
+
 /// Does cross_memory() know this collective? Not a broadcast: all want the same
 /// pages at once, and each page is looked up by one rank at a time.
 constexpr bool crosses_memory(Kind kind) {
   return kind == Kind::reduce || kind == Kind::allreduce || kind == Kind::allgather || kind == Kind::gather ||
          kind == Kind::scatter || kind == Kind::alltoall || kind == Kind::reduce_scatter;
+}
+
+/// Does cross_memory() lend the pages of blocks of so many bytes, where they can be lent? Not to few ranks, who hardly wait for each other at a
+/// table of pages, nor of longer blocks, of which a pipe holds too little (docs/laboratory/all-to-all.md, "Pages that are lent").
+constexpr bool lends_pages(Kind kind, std::size_t bytes, int ranks) {
+  return kind == Kind::alltoall && ranks > 4 && bytes < 128 * 1024;
 }
 
 }  // namespace chasqui::run

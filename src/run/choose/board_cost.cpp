@@ -131,10 +131,11 @@ double modelled(const Profile& profile, Kind kind, double bytes, int ranks, bool
 /// By cross-memory every call of the kernel costs something, and so does every page, more where many want pages of one table.
 /// From trials on 16 bare processes (docs/laboratory/memory.md, "Reaching into the others' memory"), exchanges from 256 B to
 /// 256 KiB a block (all-to-all.md there): there everybody is called upon all the time, and a call takes longer.
-double modelled_cross_memory(const Level& node, Kind kind, double bytes, int ranks) {
+double modelled_cross_memory(const Level& node, Kind kind, double bytes, int ranks, bool lent) {
   constexpr double kPage = 4096, kPagesOfTable = 512;                                    // bytes; pages
   constexpr double kCall = 1500, kLookUp = 120, kLookUpInTurn = 400, kLookUpAlone = 50;  // nanoseconds
   constexpr double kCallOfAll = 3400;                                                    // of an exchange
+  constexpr double kLoan = 1200;  // a call that lends, and one that takes
   const double others = ranks - 1;
   const double lines = others * node.publish_per_rank.value + node.publish.value;
   const double pages = bytes / kPage, copy = bytes * node.copy.value;
@@ -154,7 +155,9 @@ double modelled_cross_memory(const Level& node, Kind kind, double bytes, int ran
     case Kind::reduce: return 2 * lines + fold + in_turn;
     case Kind::alltoall: {
       const double moved = (0.65 + 0.17 * std::log2(ranks)) * copy;
-      return 2 * lines + others * (kCallOfAll + moved + pages * kLookUp);
+      return 2 * lines +
+             others * ((lent && lends_pages(kind, static_cast<std::size_t>(bytes), ranks) ? kLoan : kCallOfAll) +
+                       moved + pages * kLookUp);
     }
     case Kind::reduce_scatter: return 2 * lines + others * (kCallOfAll + 1.7 * copy + pages * kLookUp);
     // On 16 ranks as long as over the board; on fewer, or in place, longer (docs/pytorch.md).
@@ -193,16 +196,17 @@ double board_time(const Profile& profile, Kind kind, double bytes, int ranks, bo
                         : measured * model() / std::max(1.0, modelled(profile, kind, bytes, there, threads, {}));
 }
 
-double cross_memory_time(const Profile& profile, Kind kind, double bytes, int ranks) {
+double cross_memory_time(const Profile& profile, Kind kind, double bytes, int ranks, bool lent) {
   const Level& node = node_level(profile);
-  const double model = modelled_cross_memory(node, kind, bytes, ranks);
+  const double model = modelled_cross_memory(node, kind, bytes, ranks, lent);
   const Times* times = table(profile.cross_memory, kind);
   if (times == nullptr || !one_node(profile) || node.threads || node.ranks < 1) return model;
   if (bytes < static_cast<double>(times->front().first))
     return std::max(model, board_time(profile, kind, bytes, ranks, false));
   const double measured = at_size(*times, bytes);
   const auto there = static_cast<int>(node.ranks);
-  return there == ranks ? measured : measured * model / std::max(1.0, modelled_cross_memory(node, kind, bytes, there));
+  return there == ranks ? measured
+                        : measured * model / std::max(1.0, modelled_cross_memory(node, kind, bytes, there, lent));
 }
 
 std::size_t countable_bytes(Kind kind, int ranks) {

@@ -18,8 +18,8 @@ double board_time(const Profile& profile, Kind kind, double bytes, int ranks, bo
                   const Grouping& caches = {});
 
 /// What it takes `ranks` processes of one node that read and write each other's memory. REQUIRES crosses_memory(kind). Where it was measured,
-/// sizes below the measured ones do not pay.
-double cross_memory_time(const Profile& profile, Kind kind, double bytes, int ranks);
+/// sizes below the measured ones do not pay. `lent`: they lend each other pages where that pays.
+double cross_memory_time(const Profile& profile, Kind kind, double bytes, int ranks, bool lent);
 
 /// Contributions of this size and more may pay by the memory of the other processes: below, a call of the kernel alone
 /// costs as much as the board (docs/laboratory/broadcast.md, "Long gathers and scatters": 16 KiB by cross-memory 32 us, over

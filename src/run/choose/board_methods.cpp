@@ -145,7 +145,7 @@ class Competitors {
     if (!crosses && !asks_) return entry;
     double least = board_time(profile_, kind_, size, topology_.ranks, topology_.shares_memory, topology_.caches);
     if (crosses) {
-      const double time = cross_memory_time(profile_, kind_, size, topology_.ranks);
+      const double time = cross_memory_time(profile_, kind_, size, topology_.ranks, topology_.lends_pages);
       if (time < least) entry.method = Method::cross_memory;
       least = std::min(least, time);
     }

@@ -113,7 +113,8 @@ class Chooser {
         board_time(profile_, query_.kind, bytes(), topology_.ranks, topology_.shares_memory, topology_.caches);
     choices_.push_back({over, time, 1, words_for(over, query_.bytes)});
     if (over != Method::staged || !crosses) return;
-    choices_.push_back({Method::cross_memory, cross_memory_time(profile_, query_.kind, bytes(), topology_.ranks), 1,
+    choices_.push_back({Method::cross_memory,
+                        cross_memory_time(profile_, query_.kind, bytes(), topology_.ranks, topology_.lends_pages), 1,
                         words_for(Method::cross_memory, query_.bytes)});
   }
 

@@ -49,6 +49,7 @@ Topology topology_of(const Fabric& fabric, const NodeMap& nodes) {
   topology.board = fabric.board != nullptr;
   topology.shares_memory = fabric.shares_memory;
   topology.cross_memory = topology.board_spans() && fabric.process_memory != nullptr;
+  topology.lends_pages = topology.cross_memory && fabric.process_memory->lent() != nullptr;
   topology.messages = fabric.messages != nullptr;
   topology.native = fabric.native != nullptr;
   if (!topology.board) return topology;

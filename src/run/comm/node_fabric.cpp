@@ -36,6 +36,9 @@ std::vector<std::shared_ptr<Board>> put_on_nodes(Fabric& fabric, NodeRanks& node
   if (fabric.board != nullptr) {
     fabric.node_of = std::move(nodes);
     fabric.process_memory = open_process_memory(node, options.cross_memory);
+    if (fabric.process_memory != nullptr)
+      fabric.process_memory->lend_by(
+          open_lent_pages(node, lends_pages(Kind::alltoall, 0, fabric.size) && node.size() == fabric.size));
   } else {
     fabric.node_of.clear();
     for (int r = 0; r < fabric.size; ++r) fabric.node_of.push_back(r);
