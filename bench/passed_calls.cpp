@@ -4,6 +4,7 @@
 // something that does nothing (idle/), so calls that are passed on wait for nobody.
 //   count_passed_calls_openmpi                              instructions of a call, all columns
 //   count_passed_calls_openmpi component slower 200         one column, and status 1 where a count is larger
+//   count_passed_calls_openmpi component served reported 10 two columns, and status 1 where the second one has more by so many
 //   count_passed_calls_openmpi time                         nanoseconds that passing on adds, also on a busy machine
 // Instructions: rank 0 runs under callgrind; the least of several calls, those of the library and of what it calls in the C and C++
 // libraries; the MPI library's own are left out. Nanoseconds: short blocks of calls with and without in turn; the difference of the
@@ -19,6 +20,7 @@
 #endif
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -126,7 +128,7 @@ constexpr Case kCases[] = {
        f.Allreduce(CHASQUI_FOLDED(0), comm);
      },
      2},
-    CHASQUI_CASE("Gather 0 B", true, f.Gather(many_in.data(), 0, MPI_DOUBLE, nullptr, 1, MPI_BYTE, 1, comm); (void)r),
+    CHASQUI_CASE("Gather 0 B", true, f.Gather(many_in.data(), 0, MPI_DOUBLE, many_out.data(), 1, MPI_BYTE, 1, comm); (void)r),
     CHASQUI_CASE("Allgatherv 0 B", true,
                  f.Allgatherv(many_in.data(), 0, MPI_DOUBLE, many_out.data(), kNone, kPlaces, MPI_DOUBLE, comm);
                  (void)r),
@@ -361,7 +363,8 @@ std::vector<Way> make_ways(const fs::path& folder) {
   const std::string served = "CHASQUI_REHEARSE=0 CHASQUI_AFTER=0 CHASQUI_TRIALS=";
   return {{"disabled", "CHASQUI_DISABLE=all", true},
           {"slower", fmt::format("{}100000 CHASQUI_PROFILE='{}'", served, file), true},
-          {"served", served + "0", false}};
+          {"served", served + "0", false},
+          {"reported", fmt::format("{}0 CHASQUI_REPORT='{}'", served, (folder / "report").string()), false}};
 }
 
 std::string name_of(std::size_t row) { return row < std::size(kCases) ? kCases[row].name : "Start of Reduce"; }
@@ -397,23 +400,43 @@ void times(const std::string& program, const fs::path& folder) {
   }
 }
 
+template <typename List>
+auto named(const List& list, const std::string& name) {
+  const auto found =
+      std::find_if(std::begin(list), std::end(list), [&](const auto& each) { return each.name == name; });
+  if (found == std::end(list)) throw Error("nothing here is called {}", name);
+  return *found;
+}
+
 /// One way of one face: is there a call that takes more than `most`?
 bool too_many(const std::string& program, const fs::path& folder, const std::string& face, const std::string& way,
               std::int64_t most) {
-  const std::vector<Face> faces = faces_of(program);
-  const auto named = [](const auto& list, const std::string& name) {
-    const auto found =
-        std::find_if(std::begin(list), std::end(list), [&](const auto& each) { return each.name == name; });
-    if (found == std::end(list)) throw Error("nothing here is called {}", name);
-    return *found;
-  };
-  const std::vector<double> counts = counted(program, folder, named(faces, face), named(make_ways(folder), way));
+  const std::vector<double> counts =
+      counted(program, folder, named(faces_of(program), face), named(make_ways(folder), way));
   bool found = false;
   for (std::size_t i = 0; i < counts.size(); ++i) {
     const bool certain = way != "slower" || i >= std::size(kCases) || kCases[i].certain;
     std::printf("%-22s%10.0f %s\n", name_of(i).c_str(), counts[i],
                 certain ? fmt::format("of at most {} instructions", most).c_str() : "");
     found = found || (certain && counts[i] > static_cast<double>(most));
+  }
+  return found;
+}
+
+/// Two ways of one face: is there a call that takes so many more by the second one? What waits for the other rank, or copies much, is
+/// never the same: of those nothing is said.
+bool adds_too_many(const std::string& program, const fs::path& folder, const std::string& face,
+                   const std::array<std::string, 2>& ways, std::int64_t most) {
+  std::array<std::vector<double>, 2> columns;
+  for (std::size_t i = 0; i < 2; ++i)
+    columns[i] = counted(program, folder, named(faces_of(program), face), named(make_ways(folder), ways[i]));
+  bool found = false;
+  for (std::size_t i = 0; i < columns[0].size(); ++i) {
+    const double more = columns[1].at(i) - columns[0][i];
+    const bool certain = columns[0][i] < 1000;
+    std::printf("%-22s%10.0f%10.0f %s\n", name_of(i).c_str(), columns[0][i], columns[1][i],
+                certain ? fmt::format("at most {} more", most).c_str() : "");
+    found = found || (certain && more > static_cast<double>(most));
   }
   return found;
 }
@@ -429,6 +452,7 @@ int main(int words, char** word) try {
   bool failed = false;
   try {
     if (words == 4) failed = too_many(word[0], folder, word[1], word[2], std::stoll(word[3]));
+    else if (words == 5) failed = adds_too_many(word[0], folder, word[1], {word[2], word[3]}, std::stoll(word[4]));
     else if (first == "time") times(word[0], folder);
     else table(word[0], folder);
   } catch (...) {

@@ -7,9 +7,6 @@ namespace {
 constexpr std::size_t kShort = 4096;          ///< longer ones of ours gain nothing
 constexpr std::size_t kMostOfAll = 1u << 26;  ///< bytes of all ranks: below any length that is too long to be served
 
-/// Does a verdict for us say all about a call of so many bytes? Ours is timed for a report.
-bool short_enough(std::size_t bytes) { return bytes <= kShort && settings().report.empty(); }
-
 }  // namespace
 
 bool may_repeat(MPI_Comm comm) {
@@ -27,7 +24,7 @@ void remember(const RepeatedCall& call, const run::Call& shape, bool rounds) {
   const std::size_t bytes = bytes_of(shape, *state);
   if (bytes > kMostOfAll / static_cast<std::size_t>(state->size)) return;
   Race& race = state->race(call.what, bytes, rounds && s.same_bits);
-  const bool ours = short_enough(bytes);
+  const bool ours = bytes <= kShort;
   if (race.verdict == Verdict::native || (race.verdict == Verdict::ours && ours))
     place_of(call) = Known{call, generation, state, &race, bytes, ours, shape};
 }

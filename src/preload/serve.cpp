@@ -180,7 +180,8 @@ void ran(Race& race, double time) {
 /// kDeclined: not done.
 int attempt_timed(Collective what, MPI_Comm comm, const Interposed& call, Decision& decision) {
   Race& race = *decision.race;
-  const bool timed = decision.way != Decision::ours || !settings().report.empty();
+  const bool each = decision.way != Decision::ours;
+  const bool timed = each || race.sample.due(race.ours_calls);
   const double begin = timed ? clock_now() : 0;
   ServedCall served(*decision.state, comm);
   const auto way = [&](ServedCall& one) {
@@ -193,10 +194,11 @@ int attempt_timed(Collective what, MPI_Comm comm, const Interposed& call, Decisi
   };
   const int code = attempt(what, served, way);
   if (code == kDeclined) return note(what, served.declined()), code;
-  ++race.ours_calls;
+  const std::uint64_t made = race.ours_calls++;
   race.bytes += decision.facts.bytes;
   if (!timed) return code;
   const double time = clock_now() - begin;
+  if (!each) return race.sample.add(time, made), code;
   race.ours_time += time;
   ++race.ours_timed;
   if (decision.comparing()) ran(race, time);
@@ -436,8 +438,9 @@ int run_declined(Collective what, MPI_Comm comm, CommState& state, std::size_t b
   return pass_on_alike(what, comm, std::exchange(state.astray, false) ? kAstray : bytes, native);
 }
 
-int serve_settled(Collective what, MPI_Comm comm, CommState& state, Race& race, const run::Call& call,
-                  std::size_t bytes) {
+/// A call of ours like one before.
+[[gnu::always_inline]] static inline int serve_again(Collective what, MPI_Comm comm, CommState& state, Race& race,
+                                                     const run::Call& call, std::size_t bytes) {
   const Inside inside;
   count_call(state);
   ServedCall served(state, comm);
@@ -446,6 +449,22 @@ int serve_settled(Collective what, MPI_Comm comm, CommState& state, Race& race, 
   ++(code == kDeclined ? race.native_calls : race.ours_calls);
   race.bytes += bytes;
   return code;
+}
+
+[[gnu::noinline]] static int serve_sampled(Collective what, MPI_Comm comm, CommState& state, Race& race,
+                                           const run::Call& call, std::size_t bytes) {
+  const std::uint64_t made = race.ours_calls;
+  const double begin = clock_now();
+  const int code = serve_again(what, comm, state, race, call, bytes);
+  if (code != kDeclined) race.sample.add(clock_now() - begin, made);
+  return code;
+}
+
+int serve_settled(Collective what, MPI_Comm comm, CommState& state, Race& race, const run::Call& call,
+                  std::size_t bytes) {
+  if (race.sample.due(race.ours_calls)) [[unlikely]]
+    return serve_sampled(what, comm, state, race, call, bytes);
+  return serve_again(what, comm, state, race, call, bytes);
 }
 
 int pass_on_empty(Collective what, CommState& state, FunctionRef<int()> native) {
