@@ -35,9 +35,9 @@
 #include "chasqui/base/error.hpp"
 #include "chasqui/model/profile.hpp"
 
-/// Read by idle/: do collectives do nothing, and does a new communicator have nothing of ours?
-extern "C" int chasqui_idle, chasqui_idle_above;
-int chasqui_idle = 0, chasqui_idle_above = 0;
+/// Read by idle/: do collectives do nothing, does a new communicator have nothing of ours, and does the clock nearly stand still?
+extern "C" int chasqui_idle, chasqui_idle_above, chasqui_slow_clock;
+int chasqui_idle = 0, chasqui_idle_above = 0, chasqui_slow_clock = 0;
 
 namespace {
 
@@ -54,6 +54,8 @@ constexpr std::string_view kLaunch = "mpiexec.mpich -n 1", kFurther = ": -n 1";
 #endif
 
 constexpr int kWarm = 60, kCounted = 8;  ///< a comparison of two sides that differ much takes some four calls
+/// Of a comparison with blocks of 100 calls, or 200 where ranks need not meet, and a pair before: in these it is our turn.
+constexpr int kOurTurn = 210;
 std::vector<double> many_in(8192, 1.0), many_out(8192);  // 64 KiB
 
 /// The functions by which a call goes.
@@ -219,13 +221,13 @@ void meet_asleep() {
 }
 
 /// A communicator of all ranks, after the first calls of all cases; idle: what lies below does nothing from now on, so it is faster.
-MPI_Comm warmed_up(bool idle) {
+MPI_Comm warmed_up(bool idle, int calls = kWarm) {
   MPI_Comm comm = MPI_COMM_NULL;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   MPI_Allgather(many_in.data(), 1, MPI_DOUBLE, many_out.data(), 1, MPI_DOUBLE, comm);  // prepares it
   chasqui_idle = idle ? 1 : 0;
   for (const Case& each : kCases) {
-    for (int i = 0; i < kWarm; ++i) {
+    for (int i = 0; i < calls; ++i) {
       MPI_Request request = MPI_REQUEST_NULL;
       each.call({}, comm, &request);
       MPI_Wait(&request, MPI_STATUS_IGNORE);
@@ -234,19 +236,24 @@ MPI_Comm warmed_up(bool idle) {
   return comm;
 }
 
+/// What the MPI library is while calls are counted.
+enum class Below { usual, idle, slow_clock };
+constexpr const char* kCountWords[] = {"--count", "--count-idle", "--count-slow-clock"};
+
 /// On both ranks; rank 0 writes its counts, one line for each case and one for the start of a persistent reduce.
-void count(const std::string& dumps, const std::string& results, bool idle) {
+void count(const std::string& dumps, const std::string& results, Below below) {
   MPI_Init(nullptr, nullptr);
   int dump = 0;
   std::ofstream file(RUNNING_ON_VALGRIND ? results : "/dev/null");
-  MPI_Comm comm = warmed_up(idle);
+  chasqui_slow_clock = below == Below::slow_clock ? 1 : 0;
+  MPI_Comm comm = warmed_up(below == Below::idle, below == Below::slow_clock ? kOurTurn : kWarm);
   const auto counted = [&](const Case* each) {
     std::int64_t least = INT64_MAX;
     for (int i = 0; i < kCounted; ++i) least = std::min(least, counted_once(dumps, dump, each, comm));
     file << least / (each != nullptr ? each->calls : 1) << '\n';
   };
   for (const Case& each : kCases) counted(&each);
-  chasqui_idle = 0;
+  chasqui_idle = chasqui_slow_clock = 0;
   CHASQUI_PERSISTENT(Reduce)(CHASQUI_FOLDED(1), 0, comm, MPI_INFO_NULL, &persistent);
   counted(nullptr);
   MPI_Request_free(&persistent);
@@ -305,7 +312,7 @@ struct Face {
 };
 struct Way {
   std::string name, variables;
-  bool passes;  ///< calls on
+  Below below;
 };
 
 /// Runs this program on two ranks, the first one by `before`; what it wrote into `results`.
@@ -332,7 +339,7 @@ std::vector<double> made(const std::string& before, const std::string& words, co
 std::vector<double> counted(const std::string& program, const fs::path& folder, const Face& face, const Way& way) {
   const std::string dumps = folder / "counts";
   return made(fmt::format("valgrind --tool=callgrind --quiet --collect-atstart=no --callgrind-out-file='{}'", dumps),
-              fmt::format("'{}' {} '{}'", program, way.passes ? "--count-idle" : "--count", dumps), folder, face, way);
+              fmt::format("'{}' {} '{}'", program, kCountWords[static_cast<int>(way.below)], dumps), folder, face, way);
 }
 
 std::vector<Face> faces_of(const std::string& program) {
@@ -361,10 +368,11 @@ std::vector<Way> make_ways(const fs::path& folder) {
   const std::string file = folder / "profile.json";
   write_profile(file, profile);
   const std::string served = "CHASQUI_REHEARSE=0 CHASQUI_AFTER=0 CHASQUI_TRIALS=";
-  return {{"disabled", "CHASQUI_DISABLE=all", true},
-          {"slower", fmt::format("{}100000 CHASQUI_PROFILE='{}'", served, file), true},
-          {"served", served + "0", false},
-          {"reported", fmt::format("{}0 CHASQUI_REPORT='{}'", served, (folder / "report").string()), false}};
+  return {{"disabled", "CHASQUI_DISABLE=all", Below::idle},
+          {"slower", fmt::format("{}100000 CHASQUI_PROFILE='{}'", served, file), Below::idle},
+          {"served", served + "0", Below::usual},
+          {"reported", fmt::format("{}0 CHASQUI_REPORT='{}'", served, (folder / "report").string()), Below::usual},
+          {"compared", served + "100 CHASQUI_SAME_BITS=0", Below::slow_clock}};
 }
 
 std::string name_of(std::size_t row) { return row < std::size(kCases) ? kCases[row].name : "Start of Reduce"; }
@@ -389,7 +397,7 @@ void table(const std::string& program, const fs::path& folder) {
 void times(const std::string& program, const fs::path& folder) {
   for (const Face& face : faces_of(program)) {
     for (const Way& way : make_ways(folder)) {
-      if (!way.passes) continue;
+      if (way.below != Below::idle) continue;
       const std::vector<double> numbers = made("", fmt::format("'{}' --time", program), folder, face, way);
       std::printf("%-26s   without, ns    adds  by quartiles\n", (face.name + ", " + way.name).c_str());
       for (std::size_t i = 0; i < std::size(kCases); ++i)
@@ -445,7 +453,9 @@ bool adds_too_many(const std::string& program, const fs::path& folder, const std
 
 int main(int words, char** word) try {
   const std::string_view first = words > 1 ? word[1] : "";
-  if (first.starts_with("--count")) return count(word[2], word[3], first == "--count-idle"), 0;
+  for (const Below below : {Below::usual, Below::idle, Below::slow_clock}) {
+    if (first == kCountWords[static_cast<int>(below)]) return count(word[2], word[3], below), 0;
+  }
   if (first == "--time") return time(word[2]), 0;
   const auto folder = fs::temp_directory_path() / fmt::format("chasqui-passed-{}", ::getpid());
   fs::create_directory(folder);

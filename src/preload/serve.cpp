@@ -176,6 +176,11 @@ void ran(Race& race, double time) {
   race.comparison->ran(time);
   this_thread().compared_time += time;
 }
+/// One of ours, or of the MPI library's.
+void timed_each(Race& race, Side side, double time) {
+  (side == Side::ours ? race.ours_time : race.native_time) += time;
+  ++(side == Side::ours ? race.ours_timed : race.native_timed);
+}
 
 /// kDeclined: not done.
 int attempt_timed(Collective what, MPI_Comm comm, const Interposed& call, Decision& decision) {
@@ -199,8 +204,7 @@ int attempt_timed(Collective what, MPI_Comm comm, const Interposed& call, Decisi
   if (!timed) return code;
   const double time = clock_now() - begin;
   if (!each) return race.sample.add(time, made), code;
-  race.ours_time += time;
-  ++race.ours_timed;
+  timed_each(race, Side::ours, time);
   if (decision.comparing()) ran(race, time);
   return code;
 }
@@ -219,8 +223,7 @@ int run_native(const Interposed& call, Decision& decision) {
   const int code = call.native();
   const double time = clock_now() - begin;
   ++race.native_calls;
-  race.native_time += time;
-  ++race.native_timed;
+  timed_each(race, Side::native, time);
   if (decision.comparing()) ran(race, time);
   return code;
 }
@@ -241,6 +244,12 @@ int rehearse(Collective what, MPI_Comm comm, const Interposed& call, const Decis
   Race& race = *decision.race;
   const CallFacts& facts = decision.facts;
   const bool in_place = facts.in_place;
+  std::optional<run::Call> again;  // after the first one of ours
+  const auto ours = [&](ServedCall& one) {
+    if (again) return one.run_again(*again);
+    call.ours(one);
+    if (facts.bytes <= kMostAgain) again = call.again(one.state());
+  };
   const auto made_by = [&](Side side) {
     int code = MPI_SUCCESS;
     if (side == Side::native) {
@@ -248,7 +257,7 @@ int rehearse(Collective what, MPI_Comm comm, const Interposed& call, const Decis
       call.native();  // the call itself says what is wrong
     } else {
       ServedCall served(*decision.state, comm);
-      code = attempt(what, served, call.ours);
+      code = attempt(what, served, ours);
     }
     return code == kDeclined ? MPI_SUCCESS : code;
   };
@@ -449,6 +458,16 @@ int run_declined(Collective what, MPI_Comm comm, CommState& state, std::size_t b
   ++(code == kDeclined ? race.native_calls : race.ours_calls);
   race.bytes += bytes;
   return code;
+}
+
+int serve_compared(Collective what, MPI_Comm comm, CommState& state, Race& race, const run::Call& call,
+                   std::size_t bytes) {
+  return serve_again(what, comm, state, race, call, bytes);
+}
+
+void compared(Race& race, Side side, double time) {
+  timed_each(race, side, time);
+  ran(race, time);
 }
 
 [[gnu::noinline]] static int serve_sampled(Collective what, MPI_Comm comm, CommState& state, Race& race,
