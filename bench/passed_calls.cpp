@@ -4,6 +4,7 @@
 // something that does nothing (idle/), so calls that are passed on wait for nobody.
 //   count_passed_calls_openmpi                              instructions of a call, all columns
 //   count_passed_calls_openmpi component slower 200         one column, and status 1 where a count is larger
+//   count_passed_calls_openmpi component served reported 10 two columns, and status 1 where the second one has more by so many
 //   count_passed_calls_openmpi time                         nanoseconds that passing on adds, also on a busy machine
 // Instructions: rank 0 runs under callgrind; the least of several calls, those of the library and of what it calls in the C and C++
 // libraries; the MPI library's own are left out. Nanoseconds: short blocks of calls with and without in turn; the difference of the
@@ -19,6 +20,7 @@
 #endif
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -33,9 +35,9 @@
 #include "chasqui/base/error.hpp"
 #include "chasqui/model/profile.hpp"
 
-/// Read by idle/: do collectives do nothing, and does a new communicator have nothing of ours?
-extern "C" int chasqui_idle, chasqui_idle_above;
-int chasqui_idle = 0, chasqui_idle_above = 0;
+/// Read by idle/: do collectives do nothing, does a new communicator have nothing of ours, and does the clock nearly stand still?
+extern "C" int chasqui_idle, chasqui_idle_above, chasqui_slow_clock;
+int chasqui_idle = 0, chasqui_idle_above = 0, chasqui_slow_clock = 0;
 
 namespace {
 
@@ -52,6 +54,8 @@ constexpr std::string_view kLaunch = "mpiexec.mpich -n 1", kFurther = ": -n 1";
 #endif
 
 constexpr int kWarm = 60, kCounted = 8;  ///< a comparison of two sides that differ much takes some four calls
+/// Of a comparison with blocks of 100 calls, or 200 where ranks need not meet, and a pair before: in these it is our turn.
+constexpr int kOurTurn = 210;
 std::vector<double> many_in(8192, 1.0), many_out(8192);  // 64 KiB
 
 /// The functions by which a call goes.
@@ -126,7 +130,7 @@ constexpr Case kCases[] = {
        f.Allreduce(CHASQUI_FOLDED(0), comm);
      },
      2},
-    CHASQUI_CASE("Gather 0 B", true, f.Gather(many_in.data(), 0, MPI_DOUBLE, nullptr, 1, MPI_BYTE, 1, comm); (void)r),
+    CHASQUI_CASE("Gather 0 B", true, f.Gather(many_in.data(), 0, MPI_DOUBLE, many_out.data(), 1, MPI_BYTE, 1, comm); (void)r),
     CHASQUI_CASE("Allgatherv 0 B", true,
                  f.Allgatherv(many_in.data(), 0, MPI_DOUBLE, many_out.data(), kNone, kPlaces, MPI_DOUBLE, comm);
                  (void)r),
@@ -217,13 +221,13 @@ void meet_asleep() {
 }
 
 /// A communicator of all ranks, after the first calls of all cases; idle: what lies below does nothing from now on, so it is faster.
-MPI_Comm warmed_up(bool idle) {
+MPI_Comm warmed_up(bool idle, int calls = kWarm) {
   MPI_Comm comm = MPI_COMM_NULL;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   MPI_Allgather(many_in.data(), 1, MPI_DOUBLE, many_out.data(), 1, MPI_DOUBLE, comm);  // prepares it
   chasqui_idle = idle ? 1 : 0;
   for (const Case& each : kCases) {
-    for (int i = 0; i < kWarm; ++i) {
+    for (int i = 0; i < calls; ++i) {
       MPI_Request request = MPI_REQUEST_NULL;
       each.call({}, comm, &request);
       MPI_Wait(&request, MPI_STATUS_IGNORE);
@@ -232,19 +236,24 @@ MPI_Comm warmed_up(bool idle) {
   return comm;
 }
 
+/// What the MPI library is while calls are counted.
+enum class Below { usual, idle, slow_clock };
+constexpr const char* kCountWords[] = {"--count", "--count-idle", "--count-slow-clock"};
+
 /// On both ranks; rank 0 writes its counts, one line for each case and one for the start of a persistent reduce.
-void count(const std::string& dumps, const std::string& results, bool idle) {
+void count(const std::string& dumps, const std::string& results, Below below) {
   MPI_Init(nullptr, nullptr);
   int dump = 0;
   std::ofstream file(RUNNING_ON_VALGRIND ? results : "/dev/null");
-  MPI_Comm comm = warmed_up(idle);
+  chasqui_slow_clock = below == Below::slow_clock ? 1 : 0;
+  MPI_Comm comm = warmed_up(below == Below::idle, below == Below::slow_clock ? kOurTurn : kWarm);
   const auto counted = [&](const Case* each) {
     std::int64_t least = INT64_MAX;
     for (int i = 0; i < kCounted; ++i) least = std::min(least, counted_once(dumps, dump, each, comm));
     file << least / (each != nullptr ? each->calls : 1) << '\n';
   };
   for (const Case& each : kCases) counted(&each);
-  chasqui_idle = 0;
+  chasqui_idle = chasqui_slow_clock = 0;
   CHASQUI_PERSISTENT(Reduce)(CHASQUI_FOLDED(1), 0, comm, MPI_INFO_NULL, &persistent);
   counted(nullptr);
   MPI_Request_free(&persistent);
@@ -303,7 +312,7 @@ struct Face {
 };
 struct Way {
   std::string name, variables;
-  bool passes;  ///< calls on
+  Below below;
 };
 
 /// Runs this program on two ranks, the first one by `before`; what it wrote into `results`.
@@ -330,7 +339,7 @@ std::vector<double> made(const std::string& before, const std::string& words, co
 std::vector<double> counted(const std::string& program, const fs::path& folder, const Face& face, const Way& way) {
   const std::string dumps = folder / "counts";
   return made(fmt::format("valgrind --tool=callgrind --quiet --collect-atstart=no --callgrind-out-file='{}'", dumps),
-              fmt::format("'{}' {} '{}'", program, way.passes ? "--count-idle" : "--count", dumps), folder, face, way);
+              fmt::format("'{}' {} '{}'", program, kCountWords[static_cast<int>(way.below)], dumps), folder, face, way);
 }
 
 std::vector<Face> faces_of(const std::string& program) {
@@ -359,9 +368,11 @@ std::vector<Way> make_ways(const fs::path& folder) {
   const std::string file = folder / "profile.json";
   write_profile(file, profile);
   const std::string served = "CHASQUI_REHEARSE=0 CHASQUI_AFTER=0 CHASQUI_TRIALS=";
-  return {{"disabled", "CHASQUI_DISABLE=all", true},
-          {"slower", fmt::format("{}100000 CHASQUI_PROFILE='{}'", served, file), true},
-          {"served", served + "0", false}};
+  return {{"disabled", "CHASQUI_DISABLE=all", Below::idle},
+          {"slower", fmt::format("{}100000 CHASQUI_PROFILE='{}'", served, file), Below::idle},
+          {"served", served + "0", Below::usual},
+          {"reported", fmt::format("{}0 CHASQUI_REPORT='{}'", served, (folder / "report").string()), Below::usual},
+          {"compared", served + "100 CHASQUI_SAME_BITS=0", Below::slow_clock}};
 }
 
 std::string name_of(std::size_t row) { return row < std::size(kCases) ? kCases[row].name : "Start of Reduce"; }
@@ -386,7 +397,7 @@ void table(const std::string& program, const fs::path& folder) {
 void times(const std::string& program, const fs::path& folder) {
   for (const Face& face : faces_of(program)) {
     for (const Way& way : make_ways(folder)) {
-      if (!way.passes) continue;
+      if (way.below != Below::idle) continue;
       const std::vector<double> numbers = made("", fmt::format("'{}' --time", program), folder, face, way);
       std::printf("%-26s   without, ns    adds  by quartiles\n", (face.name + ", " + way.name).c_str());
       for (std::size_t i = 0; i < std::size(kCases); ++i)
@@ -397,17 +408,19 @@ void times(const std::string& program, const fs::path& folder) {
   }
 }
 
+template <typename List>
+auto named(const List& list, const std::string& name) {
+  const auto found =
+      std::find_if(std::begin(list), std::end(list), [&](const auto& each) { return each.name == name; });
+  if (found == std::end(list)) throw Error("nothing here is called {}", name);
+  return *found;
+}
+
 /// One way of one face: is there a call that takes more than `most`?
 bool too_many(const std::string& program, const fs::path& folder, const std::string& face, const std::string& way,
               std::int64_t most) {
-  const std::vector<Face> faces = faces_of(program);
-  const auto named = [](const auto& list, const std::string& name) {
-    const auto found =
-        std::find_if(std::begin(list), std::end(list), [&](const auto& each) { return each.name == name; });
-    if (found == std::end(list)) throw Error("nothing here is called {}", name);
-    return *found;
-  };
-  const std::vector<double> counts = counted(program, folder, named(faces, face), named(make_ways(folder), way));
+  const std::vector<double> counts =
+      counted(program, folder, named(faces_of(program), face), named(make_ways(folder), way));
   bool found = false;
   for (std::size_t i = 0; i < counts.size(); ++i) {
     const bool certain = way != "slower" || i >= std::size(kCases) || kCases[i].certain;
@@ -418,17 +431,38 @@ bool too_many(const std::string& program, const fs::path& folder, const std::str
   return found;
 }
 
+/// Two ways of one face: is there a call that takes so many more by the second one? What waits for the other rank, or copies much, is
+/// never the same: of those nothing is said.
+bool adds_too_many(const std::string& program, const fs::path& folder, const std::string& face,
+                   const std::array<std::string, 2>& ways, std::int64_t most) {
+  std::array<std::vector<double>, 2> columns;
+  for (std::size_t i = 0; i < 2; ++i)
+    columns[i] = counted(program, folder, named(faces_of(program), face), named(make_ways(folder), ways[i]));
+  bool found = false;
+  for (std::size_t i = 0; i < columns[0].size(); ++i) {
+    const double more = columns[1].at(i) - columns[0][i];
+    const bool certain = columns[0][i] < 1000;
+    std::printf("%-22s%10.0f%10.0f %s\n", name_of(i).c_str(), columns[0][i], columns[1][i],
+                certain ? fmt::format("at most {} more", most).c_str() : "");
+    found = found || (certain && more > static_cast<double>(most));
+  }
+  return found;
+}
+
 }  // namespace
 
 int main(int words, char** word) try {
   const std::string_view first = words > 1 ? word[1] : "";
-  if (first.starts_with("--count")) return count(word[2], word[3], first == "--count-idle"), 0;
+  for (const Below below : {Below::usual, Below::idle, Below::slow_clock}) {
+    if (first == kCountWords[static_cast<int>(below)]) return count(word[2], word[3], below), 0;
+  }
   if (first == "--time") return time(word[2]), 0;
   const auto folder = fs::temp_directory_path() / fmt::format("chasqui-passed-{}", ::getpid());
   fs::create_directory(folder);
   bool failed = false;
   try {
     if (words == 4) failed = too_many(word[0], folder, word[1], word[2], std::stoll(word[3]));
+    else if (words == 5) failed = adds_too_many(word[0], folder, word[1], {word[2], word[3]}, std::stoll(word[4]));
     else if (first == "time") times(word[0], folder);
     else table(word[0], folder);
   } catch (...) {

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "preload/repeated.hpp"
 
+#include "chasqui/base/clock.hpp"
+
 namespace chasqui::preload {
 namespace {
 
-constexpr std::size_t kShort = 4096;          ///< longer ones of ours gain nothing
 constexpr std::size_t kMostOfAll = 1u << 26;  ///< bytes of all ranks: below any length that is too long to be served
-
-/// Does a verdict for us say all about a call of so many bytes? Ours is timed for a report.
-bool short_enough(std::size_t bytes) { return bytes <= kShort && settings().report.empty(); }
 
 }  // namespace
 
@@ -20,6 +18,24 @@ bool may_repeat(MPI_Comm comm) {
   return state != nullptr && state->comm != nullptr && state->never == Reason::none;
 }
 
+int compare_again(Known& known, const Places& places, FunctionRef<int()> native) {
+  const Collective what = known.like.what;
+  Race& race = *known.race;
+  const double begin = clock_now();
+  race.comparison->arrive(begin - this_thread().compared_time);
+  if (race.comparison->due()) return kLongWay;
+  const Side side = race.comparison->turn();
+  const int code = side == Side::ours
+                       ? serve_compared(what, known.like.comm, *known.state, race, at(known, places), known.bytes)
+                       : pass_on_settled(what, *known.state, race, native, Reason::comparing);
+  if (code == kDeclined) {
+    const Inside inside;
+    return run_declined(what, known.like.comm, *known.state, known.bytes, native);
+  }
+  compared(race, side, clock_now() - begin);
+  return code;
+}
+
 void remember(const RepeatedCall& call, const run::Call& shape, bool rounds) {
   const Settings& s = settings();
   const std::uint64_t generation = generation_of_handles();
@@ -27,8 +43,8 @@ void remember(const RepeatedCall& call, const run::Call& shape, bool rounds) {
   const std::size_t bytes = bytes_of(shape, *state);
   if (bytes > kMostOfAll / static_cast<std::size_t>(state->size)) return;
   Race& race = state->race(call.what, bytes, rounds && s.same_bits);
-  const bool ours = short_enough(bytes);
-  if (race.verdict == Verdict::native || (race.verdict == Verdict::ours && ours))
+  const bool ours = bytes <= kMostAgain;
+  if (race.verdict == Verdict::native || (ours && (race.verdict == Verdict::ours || race.comparison != nullptr)))
     place_of(call) = Known{call, generation, state, &race, bytes, ours, shape};
 }
 

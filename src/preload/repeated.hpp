@@ -36,7 +36,7 @@ struct Known {
   CommState* state;
   Race* race;         ///< nullptr: it brings nothing
   std::size_t bytes;  ///< as the race counts them
-  bool short_enough;  ///< is one of ours repeated?
+  bool ours;          ///< is one of ours repeated, too?
   run::Call call;     ///< with the addresses of the last one
 };
 
@@ -80,6 +80,19 @@ inline bool plain(Kind kind, const run::Call& call, const Places& places, const 
     default: return places.alike && usable(places.in) && usable(places.out) && places.in != places.out;
   }
 }
+
+/// The call as it is run now.
+inline const run::Call& at(Known& known, const Places& places) {
+  known.call.in = places.in == MPI_IN_PLACE ? nullptr : places.in;
+  known.call.out = places.out;
+  known.call.root = places.root;
+  return known.call;
+}
+
+inline constexpr int kLongWay = -2;
+/// The same where both sides take turns: by the ways that such calls go when there is a verdict, or no comparison would find what comes of
+/// it. kLongWay: not made, since all ranks have to agree first. REQUIRES known.ours, and a comparison
+int compare_again(Known& known, const Places& places, FunctionRef<int()> native);
 
 /// Does the verdict hold for this call too, without being looked at again?
 inline bool settled(Race& race) {
@@ -126,13 +139,13 @@ template <typename Native>
     return true;
   }
   if (!plain(kind, known->call, places, state)) return false;
+  if (race->comparison != nullptr) [[unlikely]] {
+    if (known->ours) code = aside([known, places, native] { return compare_again(*known, places, native); });
+    return known->ours && code != kLongWay;
+  }
   if (race->verdict == Verdict::native) return passes_settled(*known, native, code);
-  if (!known->short_enough || !settled(*race)) return false;
-  run::Call& now = known->call;
-  now.in = places.in == MPI_IN_PLACE ? nullptr : places.in;
-  now.out = places.out;
-  now.root = places.root;
-  code = serve_settled(call.what, call.comm, state, *race, now, known->bytes);
+  if (!known->ours || !settled(*race)) return false;
+  code = serve_settled(call.what, call.comm, state, *race, at(*known, places), known->bytes);
   if (code == kDeclined) [[unlikely]] {
     code = aside([what = call.what, comm = call.comm, &state, bytes = known->bytes, native] {
       const Inside inside;

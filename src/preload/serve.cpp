@@ -176,11 +176,17 @@ void ran(Race& race, double time) {
   race.comparison->ran(time);
   this_thread().compared_time += time;
 }
+/// One of ours, or of the MPI library's.
+void timed_each(Race& race, Side side, double time) {
+  (side == Side::ours ? race.ours_time : race.native_time) += time;
+  ++(side == Side::ours ? race.ours_timed : race.native_timed);
+}
 
 /// kDeclined: not done.
 int attempt_timed(Collective what, MPI_Comm comm, const Interposed& call, Decision& decision) {
   Race& race = *decision.race;
-  const bool timed = decision.way != Decision::ours || !settings().report.empty();
+  const bool each = decision.way != Decision::ours;
+  const bool timed = each || race.sample.due(race.ours_calls);
   const double begin = timed ? clock_now() : 0;
   ServedCall served(*decision.state, comm);
   const auto way = [&](ServedCall& one) {
@@ -193,12 +199,12 @@ int attempt_timed(Collective what, MPI_Comm comm, const Interposed& call, Decisi
   };
   const int code = attempt(what, served, way);
   if (code == kDeclined) return note(what, served.declined()), code;
-  ++race.ours_calls;
+  const std::uint64_t made = race.ours_calls++;
   race.bytes += decision.facts.bytes;
   if (!timed) return code;
   const double time = clock_now() - begin;
-  race.ours_time += time;
-  ++race.ours_timed;
+  if (!each) return race.sample.add(time, made), code;
+  timed_each(race, Side::ours, time);
   if (decision.comparing()) ran(race, time);
   return code;
 }
@@ -217,8 +223,7 @@ int run_native(const Interposed& call, Decision& decision) {
   const int code = call.native();
   const double time = clock_now() - begin;
   ++race.native_calls;
-  race.native_time += time;
-  ++race.native_timed;
+  timed_each(race, Side::native, time);
   if (decision.comparing()) ran(race, time);
   return code;
 }
@@ -239,6 +244,12 @@ int rehearse(Collective what, MPI_Comm comm, const Interposed& call, const Decis
   Race& race = *decision.race;
   const CallFacts& facts = decision.facts;
   const bool in_place = facts.in_place;
+  std::optional<run::Call> again;  // after the first one of ours
+  const auto ours = [&](ServedCall& one) {
+    if (again) return one.run_again(*again);
+    call.ours(one);
+    if (facts.bytes <= kMostAgain) again = call.again(one.state());
+  };
   const auto made_by = [&](Side side) {
     int code = MPI_SUCCESS;
     if (side == Side::native) {
@@ -246,7 +257,7 @@ int rehearse(Collective what, MPI_Comm comm, const Interposed& call, const Decis
       call.native();  // the call itself says what is wrong
     } else {
       ServedCall served(*decision.state, comm);
-      code = attempt(what, served, call.ours);
+      code = attempt(what, served, ours);
     }
     return code == kDeclined ? MPI_SUCCESS : code;
   };
@@ -436,8 +447,9 @@ int run_declined(Collective what, MPI_Comm comm, CommState& state, std::size_t b
   return pass_on_alike(what, comm, std::exchange(state.astray, false) ? kAstray : bytes, native);
 }
 
-int serve_settled(Collective what, MPI_Comm comm, CommState& state, Race& race, const run::Call& call,
-                  std::size_t bytes) {
+/// A call of ours like one before.
+[[gnu::always_inline]] static inline int serve_again(Collective what, MPI_Comm comm, CommState& state, Race& race,
+                                                     const run::Call& call, std::size_t bytes) {
   const Inside inside;
   count_call(state);
   ServedCall served(state, comm);
@@ -446,6 +458,32 @@ int serve_settled(Collective what, MPI_Comm comm, CommState& state, Race& race, 
   ++(code == kDeclined ? race.native_calls : race.ours_calls);
   race.bytes += bytes;
   return code;
+}
+
+int serve_compared(Collective what, MPI_Comm comm, CommState& state, Race& race, const run::Call& call,
+                   std::size_t bytes) {
+  return serve_again(what, comm, state, race, call, bytes);
+}
+
+void compared(Race& race, Side side, double time) {
+  timed_each(race, side, time);
+  ran(race, time);
+}
+
+[[gnu::noinline]] static int serve_sampled(Collective what, MPI_Comm comm, CommState& state, Race& race,
+                                           const run::Call& call, std::size_t bytes) {
+  const std::uint64_t made = race.ours_calls;
+  const double begin = clock_now();
+  const int code = serve_again(what, comm, state, race, call, bytes);
+  if (code != kDeclined) race.sample.add(clock_now() - begin, made);
+  return code;
+}
+
+int serve_settled(Collective what, MPI_Comm comm, CommState& state, Race& race, const run::Call& call,
+                  std::size_t bytes) {
+  if (race.sample.due(race.ours_calls)) [[unlikely]]
+    return serve_sampled(what, comm, state, race, call, bytes);
+  return serve_again(what, comm, state, race, call, bytes);
 }
 
 int pass_on_empty(Collective what, CommState& state, FunctionRef<int()> native) {

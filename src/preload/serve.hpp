@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <type_traits>
 
@@ -146,11 +147,16 @@ class ServedCall {
   Reason declined_ = Reason::none;
 };
 
+inline constexpr std::size_t kMostAgain = 4096;  ///< bytes: a shorter way gains nothing for longer ones of ours
+inline constexpr auto never_again = [](const CommState&) { return std::optional<run::Call>(); };
+
 struct Interposed {
   FunctionRef<int()> native;
   FunctionRef<CallFacts(const CommState&)> look;
   FunctionRef<void(ServedCall&)> ours;
   FunctionRef<void(ServedCall&)> reproducible;  ///< reductions under CHASQUI_REPRODUCIBLE
+  /// Reductions: the call as it is run when it comes again; nothing where that is no shorter way.
+  FunctionRef<std::optional<run::Call>(const CommState&)> again = never_again;
 };
 
 extern std::atomic<bool> active;  ///< between MPI_Init and MPI_Finalize, ranks agreeing
@@ -208,13 +214,14 @@ inline std::size_t bytes_of(const run::Call& call, const CommState& state) {
   return call.kind == Kind::barrier ? 0 : call.bytes() * blocks;
 }
 
-/// A call of a race whose verdict is the MPI library.
+/// A call of a race whose verdict is the MPI library, or whose turn it is.
 template <typename Native>
-inline int pass_on_settled(Collective what, CommState& state, Race& race, const Native& native) {
+inline int pass_on_settled(Collective what, CommState& state, Race& race, const Native& native,
+                           Reason reason = Reason::slower) {
   const Inside inside;
   count_call(state);
   ++race.native_calls;
-  note(what, Reason::slower);
+  note(what, reason);
   leave_to_library(state);
   return native();
 }
@@ -224,7 +231,13 @@ inline constexpr int kDeclined = -1;  ///< all ranks alike: the MPI library does
 /// And one whose verdict is ours; kDeclined: not done, for run_declined(). bytes: as the race counts them.
 int serve_settled(Collective what, MPI_Comm comm, CommState& state, Race& race, const run::Call& call,
                   std::size_t bytes);
+/// The same of a call that is timed by who makes it.
+int serve_compared(Collective what, MPI_Comm comm, CommState& state, Race& race, const run::Call& call,
+                   std::size_t bytes);
 int run_declined(Collective what, MPI_Comm comm, CommState& state, std::size_t bytes, FunctionRef<int()> native);
+
+/// A call of a comparison, which is under way, took so long.
+void compared(Race& race, Side side, double time);
 
 /// A call that brings nothing, like one before.
 int pass_on_empty(Collective what, CommState& state, FunctionRef<int()> native);

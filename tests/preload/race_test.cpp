@@ -482,6 +482,25 @@ TEST(Comparisons, AreNotMadeWithoutTrials) {
   for (int i = 0; i < 10; ++i) EXPECT_FALSE(compares(race, 0, true));
 }
 
+/// A rank that must agree first says twice that the call begins: what it needs to get there is no part of the last period.
+TEST(Comparisons, LeaveOutWhatIsBetweenTwoArrivals) {
+  std::vector<double> numbers[2];
+  for (const double between : {0.0, 700.0}) {
+    Comparison comparison({}, Side::native, Trust::none, true);
+    double now = 0;
+    while (!comparison.due()) {
+      comparison.arrive(now);
+      comparison.ran(1000);
+      now += 50;  // this clock stands still inside calls
+    }
+    comparison.arrive(now);
+    if (between > 0) comparison.arrive(now + between);
+    numbers[between > 0 ? 1 : 0] = comparison.numbers();
+  }
+  EXPECT_EQ(numbers[0], numbers[1]);
+  EXPECT_EQ(numbers[0].at(1), 1050);
+}
+
 /// What decides the side of reductions that round: back to back, a few calls, none of them the program's.
 TEST(Comparisons, OfAQuadrupleEnd) {
   for (const BlockPlan plan : {BlockPlan{2, 3, 1}, BlockPlan{0, 1, 1}, BlockPlan{1, 0, 0}}) {

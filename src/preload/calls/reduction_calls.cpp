@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 #include "preload/calls/buffer.hpp"
@@ -110,25 +111,42 @@ void run_reproducibly(ServedCall& served, const Reduction& reduction) {
                              reduction.root});
 }
 
-/// If its operator needs nothing of this call's.
-void remember_fold(const RepeatedCall& like, const Reduction& reduction, int ranks) {
-  if (like.count == 0) return remember_empty(like);
+/// Without addresses, as it is run when it comes again: if its operator needs nothing of this call's.
+std::optional<run::Call> shape_again(const Reduction& reduction) {
   TypeFold fold{reduction.op, {reduction.type, facts_of(reduction.type)}};
   const TypeFacts& type = fold.packer.facts;
-  if (reduction.exclusive || !type.dense || like.count <= 0 || !defined(like.op, type)) return;
+  if (reduction.exclusive || !type.dense || reduction.count <= 0 || !defined(reduction.op, type)) return {};
   run::Call shape;
   shape.kind = reduction.kind;
   shape.count = reduction.count;
   shape.element = type.size;
   shape.op = fold.operator_of();
-  if (shape.op.context != &fold.dense) remember(like, shape, order_matters(reduction.op, type, ranks));
+  if (shape.op.context == &fold.dense) return {};
+  return shape;
+}
+/// With them.
+std::optional<run::Call> again(const Reduction& reduction, const CommState& state) {
+  std::optional<run::Call> call = shape_again(reduction);
+  const Places places{reduction.send, reduction.receive, std::max(0, reduction.root)};
+  if (!call || !plain(reduction.kind, *call, places, state)) return {};
+  call->in = reduction.in_place() ? nullptr : reduction.send;
+  call->out = places.out;
+  call->root = places.root;
+  return call;
+}
+
+void remember_fold(const RepeatedCall& like, const Reduction& reduction, int ranks) {
+  if (like.count == 0) return remember_empty(like);
+  const std::optional<run::Call> shape = shape_again(reduction);
+  if (shape) remember(like, *shape, order_matters(reduction.op, facts_of(reduction.type), ranks));
 }
 
 int serve_fold(Collective what, const Reduction& reduction, MPI_Comm comm, FunctionRef<int()> native) {
   const int code = serve(what, comm,
                          {native, [&](const CommState& state) { return look_at(reduction, state); },
                           [&](ServedCall& served) { run_reduction(served, reduction); },
-                          [&](ServedCall& served) { run_reproducibly(served, reduction); }});
+                          [&](ServedCall& served) { run_reproducibly(served, reduction); },
+                          [&](const CommState& state) { return again(reduction, state); }});
   if (code == MPI_SUCCESS && may_repeat(comm))
     remember_fold({what, comm, reduction.count, reduction.type, reduction.op}, reduction, state_of(comm)->size);
   return code;
@@ -196,7 +214,8 @@ CallFacts look_at_scattered(const Reduction& whole, Counts counts, const CommSta
   return facts;
 }
 
-int serve_scattered(Collective what, const Reduction& whole, Counts counts, MPI_Comm comm, FunctionRef<int()> native) {
+int serve_scattered(Collective what, const Reduction& whole, Counts counts, MPI_Comm comm, FunctionRef<int()> native,
+                    FunctionRef<std::optional<run::Call>(const CommState&)> made_again = never_again) {
   const auto look = [&](const CommState& state) { return look_at_scattered(whole, counts, state); };
   const auto reproducible = [&](ServedCall& served) {
     fold_reproducibly(served, {whole.input(), whole.receive, whole.count, whole.type, whole.op, Keep::share, -1,
@@ -205,7 +224,7 @@ int serve_scattered(Collective what, const Reduction& whole, Counts counts, MPI_
   const auto ours = [&](ServedCall& served) {
     served.run(*scattered_call(whole, counts(served.state()), served.state()));
   };
-  return serve(what, comm, {native, look, ours, reproducible});
+  return serve(what, comm, {native, look, ours, reproducible, made_again});
 }
 
 /// All blocks of a reduce-scatter with blocks of one length.
@@ -235,7 +254,7 @@ int serve_blocks(const Reduction& block, MPI_Comm comm, FunctionRef<int()> nativ
   const int code = serve_scattered(
       like.what, blocks_of(block.send, block.receive, block.count, block.type, block.op, comm),
       [&](const CommState& state) { return std::vector<int>(static_cast<std::size_t>(state.size), block.count); }, comm,
-      native);
+      native, [&](const CommState& state) { return again(block, state); });
   if (code == MPI_SUCCESS && may_repeat(comm)) remember_fold(like, block, state_of(comm)->size);
   return code;
 }

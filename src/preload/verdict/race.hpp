@@ -12,6 +12,7 @@
 #include <memory>
 #include <string>
 
+#include "preload/sample.hpp"
 #include "run/compare/comparison.hpp"
 
 namespace chasqui::preload {
@@ -40,8 +41,9 @@ struct Race {
   double spent = 0;                        ///< nanoseconds that comparisons cost beyond the faster side
 
   std::uint64_t ours_calls = 0, native_calls = 0;
-  double ours_time = 0, native_time = 0;  ///< nanoseconds of calls that were timed
+  double ours_time = 0, native_time = 0;  ///< nanoseconds of calls of which each was timed
   std::uint64_t ours_timed = 0, native_timed = 0;
+  TimesSampled sample;                          ///< of all others of ours, if there is a report
   double ours_typical = 0, native_typical = 0;  ///< nanoseconds inside a call, agreed by all ranks; 0: not compared
   Gain gain;                                    ///< what the program saves by a call of ours, as the comparisons found
   Gain saved;                                   ///< the same of all calls before the last comparison ended …

@@ -60,9 +60,10 @@ class Comparison {
     open(plan.pair > 0 ? 0 : 1);
   }
 
-  /// A call of the race begins. `now` is a clock that stands still inside calls that are compared: this race's and others'.
+  /// A call of the race begins. `now` is a clock that stands still inside calls that are compared: this race's and others'. Said again of
+  /// the same call: what was between is left out.
   void arrive(double now) {
-    if (made_ > 0 && counted(made_ - 1)) {
+    if (made_ > 0 && !arrived_ && counted(made_ - 1)) {
       const auto number = static_cast<std::size_t>(block_of(made_ - 1));
       double& block = periods_[number];
       const double period = now - last_ + durations_.back();
@@ -70,6 +71,7 @@ class Comparison {
       block = stage_ > 0 ? block + period : block == 0 ? period : std::min(block, period);
     }
     last_ = now;
+    arrived_ = true;
   }
   /// All calls between two agreements are made; the period of the last one has ended.
   bool due() const { return made_ == length_ * (stage_ == 0 ? 2 : 4); }
@@ -79,6 +81,7 @@ class Comparison {
     ++result_.calls[static_cast<int>(turn())];
     total_ += duration;
     ++made_;
+    arrived_ = false;
   }
 
   /// What the ranks take the maximum of. REQUIRES due().
@@ -234,6 +237,7 @@ class Comparison {
   int stage_ = 0, length_ = 1;       ///< 0: the pair
   int made_ = 0;                     ///< calls of this stage
   double last_ = 0;                  ///< when the last call began
+  bool arrived_ = false;             ///< the next one has, too
   std::array<double, 4> periods_{};  ///< of a block; of a pair: the shorter one of each side, then the longer ones
   std::vector<double> durations_;    ///< of the counted calls
   GapSeen gap_;
