@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""All the raw data behind docs/results.md, "Measured on one node", of 16 ranks and fewer, within a limit of time: the sections below by rivals.py, then IMB and regret
-where their programs are in the rival's folder (IMB-MPI1; regret: bench/node/regret.cpp). What there is no time for is left out, and said.
+"""All the raw data behind docs/results.md, "Measured on one node", of 16 ranks and fewer, within a limit of time: the sections below by rivals.py, then IMB where IMB-MPI1 is in the rival's
+folder, and regret. What there is no time for is left out, and said.
 
   bench/node/everything.py RAW SECONDS --rival 'openmpi4=OUT=mpirun --bind-to core -np {ranks}' [--rival mpich5=…] [--only rivals,cold]
 
@@ -18,16 +18,16 @@ from sides import settings_of
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SHORT = "8,64,1024,4096,16384,65536,262144"
-# Name, share of the time, options of rivals.py. The shares are what the sections were seen to take.
+# Name, share of the time, options of rivals.py. The shares are estimates of what three runs take.
 SECTIONS = [
-    ("rivals", 32, ["--modes", "sync,skew,burst", "--sizes", SHORT]),
-    ("cold", 18, ["--modes", "cold", "--sizes", "8,1024,4096,65536"]),
-    ("root0", 6, ["--modes", "sync", "--root", "0", "--kinds", "broadcast,reduce,gather,scatter", "--sizes", SHORT]),
-    ("apart", 6, ["--modes", "skew=1,skew=5,skew=100", "--kinds", "barrier,broadcast,allreduce,reduce", "--sizes", "8,1024,4096"]),
-    ("long", 8, ["--modes", "sync", "--sizes", "1048576", "--runs", "1"]),
-    ("ranks", 8, ["--modes", "sync", "--sizes", "8,1024,16384", "--ranks", "2,3,5,8,12", "--runs", "1"]),
-    ("imb", 16, []),
-    ("regret", 6, []),
+    ("rivals", 38, ["--modes", "sync,skew,burst", "--sizes", SHORT]),
+    ("cold", 19, ["--modes", "cold", "--sizes", "8,1024,4096,65536"]),
+    ("root0", 5, ["--modes", "sync", "--root", "0", "--kinds", "broadcast,reduce,gather,scatter", "--sizes", SHORT]),
+    ("apart", 5, ["--modes", "skew=1,skew=5,skew=100", "--kinds", "barrier,broadcast,allreduce,reduce", "--sizes", "8,1024,4096"]),
+    ("long", 6, ["--modes", "sync", "--sizes", "1048576", "--runs", "1"]),
+    ("ranks", 6, ["--modes", "sync", "--sizes", "8,1024,16384", "--ranks", "2,3,5,8,12", "--runs", "1"]),
+    ("imb", 17, []),
+    ("regret", 4, []),
 ]
 
 
