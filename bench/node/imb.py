@@ -1,22 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Intel's IMB-MPI1 with its own repetitions, natively and under the drop-in library as delivered, with each setting of each MPI
-library that rivals.py has. A cell is native / ours of the setting that is worst for us, by the times t_max that IMB prints: below 1
-Chasqui loses. Both sides are launched by turns; the median over launches counts, and of it the least of all rivals is printed last.
+"""Intel's IMB-MPI1 with its own repetitions, natively and under Chasqui as delivered, with each setting of each MPI library that sides.py has. Both
+sides are launched by turns, and go first by turns; a run's ratio is of the times t_max that IMB printed in its two launches. A cell is native / ours with the
+setting that is fastest natively, the mean of the runs (cells.py): below 1 Chasqui loses.
 
   bench/node/imb.py --rival 'openmpi4=IMB-MPI1=LIBRARY=mpirun --bind-to core -np 16' [--rival mpich=…] [--csv file]
-  bench/node/imb.py --read file
+  bench/node/imb.py … --run                     # LIBRARY is chasqui: ours is started by chasqui run -- mpirun …
+  bench/node/imb.py --read file [--each]
 """
 import argparse
 import csv
-import datetime
-import os
-import statistics
-import subprocess
 import sys
 import tempfile
 
-from rivals import name_of, settings_of, size_name, version_here
+from cells import Sample, cell_of
+from sides import Limit, by_chasqui_run, kept, preloaded, settings_of, start, today, version_here
+from tables import Mode, show
 
 BENCHMARKS = {"Barrier": "barrier", "Bcast": "broadcast", "Allreduce": "allreduce", "Reduce": "reduce", "Allgather": "allgather",
               "Gather": "gather", "Scatter": "scatter", "Alltoall": "alltoall", "Reduce_scatter_block": "reduce-scatter"}
@@ -37,95 +36,76 @@ def times_of(text):
     return found
 
 
-def run(rival, program, library, launch, setting, ours, options):
-    variables = [f"{name}={value}" for name, value in settings_of(rival)[setting].items()]
-    preload = [f"LD_PRELOAD={os.path.abspath(library)}"] if ours else []
+def run(program, chasqui, launch, variables, ours, options):
+    """chasqui: the library, or with --run the command."""
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as lengths:
         lengths.write(options.sizes.replace(",", "\n") + "\n")
         lengths.flush()
-        command = launch.split() + ["env"] + variables + preload + [program, "-npmin", "1000000", "-msglen", lengths.name] + list(BENCHMARKS)
-        done = subprocess.run(command, env={**os.environ, **settings_of(rival)[setting]}, capture_output=True, text=True,
-                              timeout=options.patience)
-    if done.returncode != 0:
-        print(f"{rival}, {setting}: {done.stderr.strip()[-300:]}", file=sys.stderr)
-    return times_of(done.stdout)
+        words = [program, "-npmin", "1000000", "-msglen", lengths.name] + list(BENCHMARKS)
+        front = by_chasqui_run(chasqui, options.by) if ours and options.run else []
+        preload = preloaded([chasqui]) if ours and not options.run else {}
+        return times_of(start(launch, variables, words, front, preload, options.patience).stdout)
 
 
-def ratios_of(rows):
-    """{rival: {(benchmark, bytes): {setting: native / ours}}}"""
+def measure(options):
+    """Yields every time of every launch."""
+    limit = Limit(options.within)
+    for number in range(1, options.runs + 1):
+        for rival, program, chasqui, launch in (each.split("=", 3) for each in options.rival):
+            for setting, variables in settings_of(rival, options.only).items():
+                if not limit.allows((rival, setting)):
+                    continue
+                sides = ["native", "ours"] if number % 2 == 1 else ["ours", "native"]
+                found = limit.timed((rival, setting),
+                                    lambda: [(side, run(program, chasqui, launch, variables, side == "ours", options)) for side in sides])
+                for side, times in found:
+                    for (benchmark, size), us in times.items():
+                        yield {"launch": number, "date": today(), "version": options.version, "rival": rival, "setting": setting,
+                               "side": side, "benchmark": benchmark, "bytes": size, "us": us}
+    limit.say()
+
+
+def cells_of(rows):
+    """What show() takes, of the runs that have both sides."""
     times = {}
     for row in rows:
-        if int(row["bytes"]) == 0 and row["benchmark"] != "Barrier":
-            continue
-        times.setdefault((row["rival"], row["benchmark"], int(row["bytes"]), row["setting"]), {}).setdefault(row["side"], []).append(float(row["us"]))
-    ratios = {}
-    for (rival, benchmark, size, setting), sides in times.items():
-        if len(sides) == 2 and min(sides["ours"]) > 0:
-            cell = ratios.setdefault(rival, {}).setdefault((benchmark, size), {})
-            cell[setting] = statistics.median(sides["native"]) / statistics.median(sides["ours"])
-    return ratios
-
-
-def table(title, cells):
-    """cells[benchmark, bytes] = ratio"""
-    sizes = sorted({size for _, size in cells if size > 0})
-    print(f"\n{title}\n\n| | " + " | ".join(size_name(size) for size in sizes) + " |\n| --- |" + " --- |" * len(sizes))
-    for benchmark in BENCHMARKS:
-        values = [cells.get((benchmark, size)) for size in ([0] if benchmark == "Barrier" else sizes)]
-        if any(values):
-            line = ["" if value is None else f"**{value:.2f}**" if value < 1 else f"{value:.2f}" for value in values]
-            print(f"| {name_of(BENCHMARKS[benchmark])} | " + " | ".join(line + [""] * (len(sizes) - len(line))) + " |")
-    every = list(cells.values())
-    print(f"\nbelow 1: {sum(value < 1 for value in every)} of {len(every)} cells, below 0.97: {sum(value < 0.97 for value in every)}, "
-          f"median {statistics.median(every):.2f}")
-
-
-def show(rows):
-    ratios = ratios_of(rows)
-    for rival, cells in ratios.items():
-        table(f"{rival}, IMB: native / ours, its best setting for each cell", {cell: min(each.values()) for cell, each in cells.items()})
-    if len(ratios) > 1:
-        everywhere = set.intersection(*(set(cells) for cells in ratios.values()))
-        table("all rivals, IMB", {cell: min(min(cells[cell].values()) for cells in ratios.values()) for cell in sorted(everywhere)})
-    return 0 if ratios else 1
+        size = int(row["bytes"])
+        if size > 0 or row["benchmark"] == "Barrier":
+            sides = times.setdefault(row["rival"], {}).setdefault((BENCHMARKS[row["benchmark"]], size), {})
+            sides.setdefault((row["setting"], row["launch"]), {})[row["side"]] = float(row["us"])
+    cells = {}
+    for rival, its_cells in times.items():
+        for cell, runs in its_cells.items():
+            samples = [Sample(setting, sides["native"], sides["native"] / sides["ours"])
+                       for (setting, _), sides in runs.items() if len(sides) == 2 and sides["ours"] > 0]
+            if samples:
+                cells.setdefault(rival, {})[cell] = cell_of(samples)
+    return {Mode("IMB", "IMB"): cells} if cells else {}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rival", action="append", default=[], help="NAME=IMB-MPI1=LIBRARY=LAUNCHER")
     parser.add_argument("--sizes", default="8,64,1024,4096,16384,65536,262144", help="bytes")
-    parser.add_argument("--launches", type=int, default=3, help="of each side with each setting")
+    parser.add_argument("--runs", type=int, default=3, help="launches of each side with each setting")
+    parser.add_argument("--within", type=float, help="seconds in all: begins no run that would end later")
     parser.add_argument("--only", default="", help="settings, separated by commas")
+    parser.add_argument("--run", action="store_true", help="LIBRARY is chasqui, and ours is started by `chasqui run`")
+    parser.add_argument("--by", default="auto", help="of `chasqui run`: auto, component or preload")
     parser.add_argument("--patience", type=float, default=600, help="seconds for each launch")
     parser.add_argument("--version", default=version_here(), help="of Chasqui, for --csv")
     parser.add_argument("--csv", help="every time of every launch")
     parser.add_argument("--read", help="runs nothing: the tables of what --csv wrote")
+    parser.add_argument("--each", action="store_true", help="a table for each rival, too: the least and the most of its runs")
+    parser.add_argument("--below", type=float, default=1, help="the least and the most of cells of which a run is below that")
     options = parser.parse_args()
     if options.read:
         with open(options.read, newline="") as file:
-            return show(list(csv.DictReader(file)))
+            return show(cells_of(csv.DictReader(file)), options.each, options.below)
     if not options.rival:
         parser.error("--rival or --read is needed")
-    rows, writer = [], None
-    out = open(options.csv, "w", newline="") if options.csv else None
-    for number in range(1, options.launches + 1):
-        for rival, program, library, launch in (each.split("=", 3) for each in options.rival):
-            for setting in settings_of(rival):
-                if options.only and setting not in options.only.split(","):
-                    continue
-                for ours in [False, True] if number % 2 == 1 else [True, False]:
-                    found = run(rival, program, library, launch, setting, ours, options)
-                    for (benchmark, size), us in found.items():
-                        rows.append({"launch": number, "date": datetime.date.today().isoformat(), "version": options.version, "rival": rival,
-                                     "setting": setting, "side": "ours" if ours else "native", "benchmark": benchmark, "bytes": size, "us": us})
-                        if out and writer is None:
-                            writer = csv.DictWriter(out, rows[0].keys())
-                            writer.writeheader()
-                        if out:
-                            writer.writerow(rows[-1])
-                    if out:
-                        out.flush()
-    return show(rows)
+    rows = measure(options)
+    return show(cells_of(kept(rows, options.csv) if options.csv else rows), options.each, options.below)
 
 
 if __name__ == "__main__":

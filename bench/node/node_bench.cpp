@@ -7,7 +7,9 @@
 // sync: a common start. skew: every rank comes up to 20 us later, at random (skew=100: up to 100). burst: calls back to back. cold: the
 // buffers are in no cache. --root: always this one, not another in every call. Times are from the last rank's beginning to the
 // last rank's end, burst: per call; the median of a slice of rounds after a few that do not count, then the median over slices.
-// Contestants take turns in going first. A ratio is the median over pairs of neighbouring slices. --method forces the C++ interface.
+// Contestants take turns as turns.hpp says; a ratio is the median over its cycles. --seconds: of a row, but at least five rounds a slice where that takes
+// no more than half a second, and one in any case. --method forces the C++ interface.
+#include <link.h>
 #include <mpi.h>
 #include <time.h>
 
@@ -23,6 +25,7 @@
 #include <vector>
 
 #include "native_mpi.hpp"
+#include "turns.hpp"
 #if defined(NODE_BENCH_CHASQUI)
 #include <memory>
 
@@ -32,7 +35,8 @@
 
 namespace {
 
-constexpr int kSlices = 6;
+constexpr int kLeastRounds = 5, kMostRounds = 500;  // of a slice
+constexpr double kLongestRow = 5e8;                 // nanoseconds, for the sake of the least rounds
 constexpr std::size_t kCallsOfBurst = 32, kColdBytes = std::size_t{32} << 20;
 constexpr double kLead = 20'000;  // nanoseconds
 constexpr const char* kModes[] = {"sync", "skew", "burst", "cold"};
@@ -69,23 +73,26 @@ struct Call {
 };
 using Contestant = std::function<void(const Call&)>;
 
+/// Where the MPI library's own calls are made, and the benchmark's.
+MPI_Comm native_world = MPI_COMM_WORLD;
+
 /// The same calls by the MPI library itself, or by the names that programs use.
 #define NODE_BENCH_PLAIN(name) name
-#define NODE_BENCH_CALLS(CALL)                                                                                         \
-  [](const Call& c) {                                                                                                  \
-    const MPI_Datatype type = MPI_DOUBLE;                                                                              \
-    switch (c.kind) {                                                                                                  \
-      case broadcast: CALL(MPI_Bcast)(c.out, c.count, type, c.root, MPI_COMM_WORLD); break;                            \
-      case allreduce: CALL(MPI_Allreduce)(c.in, c.out, c.count, type, MPI_SUM, MPI_COMM_WORLD); break;                 \
-      case reduce: CALL(MPI_Reduce)(c.in, c.out, c.count, type, MPI_SUM, c.root, MPI_COMM_WORLD); break;               \
-      case allgather: CALL(MPI_Allgather)(c.in, c.count, type, c.out, c.count, type, MPI_COMM_WORLD); break;           \
-      case gather: CALL(MPI_Gather)(c.in, c.count, type, c.out, c.count, type, c.root, MPI_COMM_WORLD); break;         \
-      case scatter: CALL(MPI_Scatter)(c.in, c.count, type, c.out, c.count, type, c.root, MPI_COMM_WORLD); break;       \
-      case scan: CALL(MPI_Scan)(c.in, c.out, c.count, type, MPI_SUM, MPI_COMM_WORLD); break;                           \
-      case alltoall: CALL(MPI_Alltoall)(c.in, c.count, type, c.out, c.count, type, MPI_COMM_WORLD); break;             \
-      case reduce_scatter: CALL(MPI_Reduce_scatter_block)(c.in, c.out, c.count, type, MPI_SUM, MPI_COMM_WORLD); break; \
-      default: CALL(MPI_Barrier)(MPI_COMM_WORLD);                                                                      \
-    }                                                                                                                  \
+#define NODE_BENCH_CALLS(CALL, WORLD)                                                                         \
+  [](const Call& c) {                                                                                         \
+    const MPI_Datatype type = MPI_DOUBLE;                                                                     \
+    switch (c.kind) {                                                                                         \
+      case broadcast: CALL(MPI_Bcast)(c.out, c.count, type, c.root, WORLD); break;                            \
+      case allreduce: CALL(MPI_Allreduce)(c.in, c.out, c.count, type, MPI_SUM, WORLD); break;                 \
+      case reduce: CALL(MPI_Reduce)(c.in, c.out, c.count, type, MPI_SUM, c.root, WORLD); break;               \
+      case allgather: CALL(MPI_Allgather)(c.in, c.count, type, c.out, c.count, type, WORLD); break;           \
+      case gather: CALL(MPI_Gather)(c.in, c.count, type, c.out, c.count, type, c.root, WORLD); break;         \
+      case scatter: CALL(MPI_Scatter)(c.in, c.count, type, c.out, c.count, type, c.root, WORLD); break;       \
+      case scan: CALL(MPI_Scan)(c.in, c.out, c.count, type, MPI_SUM, WORLD); break;                           \
+      case alltoall: CALL(MPI_Alltoall)(c.in, c.count, type, c.out, c.count, type, WORLD); break;             \
+      case reduce_scatter: CALL(MPI_Reduce_scatter_block)(c.in, c.out, c.count, type, MPI_SUM, WORLD); break; \
+      default: CALL(MPI_Barrier)(WORLD);                                                                      \
+    }                                                                                                         \
   }
 
 #if defined(NODE_BENCH_CHASQUI)
@@ -217,18 +224,11 @@ class Buffers {
   std::vector<char> elsewhere_;
 };
 
-/// Of an even number of values the geometric mean of the two in the middle: the median of a / b is 1 over that of b / a.
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : std::sqrt(values[half - 1] * values[half]);
-}
-
 /// Begins together, or up to `skew` nanoseconds later, by a number that every rank and round has for itself.
 void wait_for_start(const Ranks& ranks, double skew, std::uint64_t round) {
   double start = now() + kLead;
   const double mine = start;
-  MPI_NATIVE(MPI_Allreduce)(&mine, &start, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  MPI_NATIVE(MPI_Allreduce)(&mine, &start, 1, MPI_DOUBLE, MPI_MAX, native_world);
   std::uint64_t mixed = (round * 64 + static_cast<std::uint64_t>(ranks.rank) + 1) * 0x9E3779B97F4A7C15u;
   mixed ^= mixed >> 29;
   start += static_cast<double>(mixed * 0xBF58476D1CE4E5B9u >> 40) / (1 << 24) * skew;
@@ -286,6 +286,9 @@ double skew_of(const std::string& mode) {
   return mode.size() > 5 ? std::atof(mode.c_str() + 5) * 1e3 : 20'000;
 }
 
+/// Before a slice: what the contestant before left behind is not this one's.
+int uncounted_rounds(int rounds) { return std::min(rounds, 2) + rounds / 10; }
+
 /// Rounds of one contestant: the median time, the same on every rank.
 double slice(const Ranks& ranks, const Settings& settings, const std::string& mode, Buffers& buffers, int rounds,
              std::uint64_t& number, const Contestant& contestant) {
@@ -297,8 +300,7 @@ double slice(const Ranks& ranks, const Settings& settings, const std::string& mo
   };
   const auto fill = [&](std::uint64_t call) { buffers.fill(buffers.call(call, root(call)), Data{call}); };
   std::vector<double> begins, ends;
-  const int uncounted =
-      mode == "cold" ? 0 : 2 + rounds / 10;  // what the contestant before left behind is not this one's
+  const int uncounted = mode == "cold" ? 0 : uncounted_rounds(rounds);
   if (mode == "cold") rounds = std::min(rounds, static_cast<int>(buffers.slots()));
   for (int round = 0; round < uncounted + rounds; ++round, number += calls) {
     if (mode == "cold" && round == 0) {
@@ -316,49 +318,77 @@ double slice(const Ranks& ranks, const Settings& settings, const std::string& mo
   }
   std::vector<double> last(begins.size()), times(ends.size());
   const auto n = static_cast<int>(ends.size());
-  MPI_NATIVE(MPI_Allreduce)(begins.data(), last.data(), n, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-  MPI_NATIVE(MPI_Allreduce)(ends.data(), times.data(), n, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  MPI_NATIVE(MPI_Allreduce)(begins.data(), last.data(), n, MPI_DOUBLE, MPI_MAX, native_world);
+  MPI_NATIVE(MPI_Allreduce)(ends.data(), times.data(), n, MPI_DOUBLE, MPI_MAX, native_world);
   for (std::size_t i = 0; i < times.size(); ++i) times[i] = (times[i] - last[i]) / static_cast<double>(calls);
-  return median(times);
+  return node_bench::median(times);
+}
+
+/// Of each slice of a row, from what a round takes, in nanoseconds.
+int rounds_of(double seconds, double round, std::size_t slices) {
+  const auto fit = [&](int rounds, double time) {
+    return static_cast<double>(slices) * (rounds + uncounted_rounds(rounds)) * round <= time;
+  };
+  int rounds = 1;
+  while (rounds < kMostRounds &&
+         (fit(rounds + 1, seconds * 1e9) || (rounds < kLeastRounds && fit(rounds + 1, kLongestRow))))
+    ++rounds;
+  return rounds;
 }
 
 void row(const Ranks& ranks, const Settings& settings, const std::string& mode, Kind kind, std::size_t bytes,
          const std::vector<Contestant>& contestants, std::ostream& csv) {
   Buffers buffers(ranks, kind, bytes, mode == "cold");
+  // What precedes the slices of a row in no cache takes longer than they do.
+  const node_bench::Turns turns(contestants.size(), mode == "cold" ? 3 : 5);
   std::uint64_t number = 0;
-  const double begun = now();
-  for (const Contestant& each : contestants) slice(ranks, settings, mode, buffers, 3, number, each);
-  double rounds = settings.seconds * 1e9 / kSlices / std::max(1.0, (now() - begun) / 3);
-  MPI_NATIVE(MPI_Bcast)(&rounds, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-  std::vector<std::vector<double>> times(contestants.size());
-  for (int s = 0; s < kSlices; ++s) {
-    for (std::size_t turn = 0; turn < contestants.size(); ++turn) {
-      const std::size_t c = s % 2 == 0 ? turn : contestants.size() - 1 - turn;
-      const auto n = static_cast<int>(std::clamp(rounds, 3.0, 500.0));
-      times[c].push_back(slice(ranks, settings, mode, buffers, n, number, contestants[c]));
-    }
+  double begun = 0, rounds = 0;
+  for (int again = 0; again < 2; ++again) {  // the first calls are not like others
+    begun = now();
+    for (const Contestant& each : contestants) slice(ranks, settings, mode, buffers, 1, number, each);
+    rounds = (now() - begun) / static_cast<double>(contestants.size());
   }
+  if (mode != "cold") rounds /= 1 + uncounted_rounds(1);
+  rounds = rounds_of(settings.seconds, rounds, turns.order().size());
+  MPI_NATIVE(MPI_Bcast)(&rounds, 1, MPI_DOUBLE, 0, native_world);
+  std::vector<double> times;
+  for (const std::size_t c : turns.order())
+    times.push_back(slice(ranks, settings, mode, buffers, static_cast<int>(rounds), number, contestants[c]));
   if (ranks.rank != 0) return;
   std::printf("%-5s %-9s %8zu", mode.c_str(), kNames[kind], bytes);
   csv << mode << ',' << kNames[kind] << ',' << bytes << ',' << ranks.size;
   for (std::size_t c = 0; c < contestants.size(); ++c) {
-    const double time = median(times[c]);
-    std::vector<double> ratios;
-    for (std::size_t s = 0; s < kSlices; ++s) ratios.push_back(times[0][s] / std::max(1.0, times[c][s]));
+    const double time = node_bench::median(turns.of(c, times));
     std::printf(" %12.0f", time);
     csv << ',' << time;
     if (c == 0) continue;
-    std::printf(" %6.2f", median(ratios));
-    csv << ',' << median(ratios);
+    const double ratio = node_bench::median(turns.ratios(c, times));
+    std::printf(" %6.2f", ratio);
+    csv << ',' << ratio;
   }
   std::printf("\n");
   std::fflush(stdout);
   csv << std::endl;
 }
 
+/// Under the component of Open MPI its functions lead to Chasqui whatever their name. A communicator may ask for other components.
+void leave_out_the_component() {
+  const auto is_component = [](dl_phdr_info* library, std::size_t, void*) {
+    return std::string(library->dlpi_name).find("mca_coll_chasqui") != std::string::npos ? 1 : 0;
+  };
+  if (dl_iterate_phdr(is_component, nullptr) == 0) return;
+  MPI_Info info = MPI_INFO_NULL;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "ompi_comm_coll_preference", "^chasqui");
+  MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &native_world);
+  MPI_Info_free(&info);
+}
+
 void bench(const Settings& settings) {
   const Ranks ranks;
-  std::vector<Contestant> contestants = {NODE_BENCH_CALLS(MPI_NATIVE), NODE_BENCH_CALLS(NODE_BENCH_PLAIN)};
+  leave_out_the_component();
+  std::vector<Contestant> contestants = {NODE_BENCH_CALLS(MPI_NATIVE, native_world),
+                                         NODE_BENCH_CALLS(NODE_BENCH_PLAIN, MPI_COMM_WORLD)};
   std::string heading = "mode,collective,bytes,ranks,native,program,ratio";
 #if defined(NODE_BENCH_CHASQUI)
   contestants.push_back(of_interface(settings.method));
