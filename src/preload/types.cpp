@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstring>
 #include <vector>
 
@@ -14,28 +15,73 @@
 namespace chasqui::preload {
 namespace {
 
-enum Class { kInteger = 1, kFloating = 2, kLogical = 4, kComplex = 8, kByte = 16, kPair = 32 };  // MPI 3.1, 5.9.2
+/// MPI 4.1, 6.9.2. Fortran's integers and those that belong to no language (MPI_AINT) have one class: no logical operation is defined on them.
+enum Class { kInteger = 1, kOtherInteger = 2, kFloating = 4, kLogical = 8, kComplex = 16, kByte = 32, kPair = 64 };
 
 template <std::size_t N>
 bool any(MPI_Datatype type, const MPI_Datatype (&list)[N]) {
   return std::any_of(list, list + N, [type](MPI_Datatype each) { return each == type && each != MPI_DATATYPE_NULL; });
 }
 
+// Fortran's types of two and of sixteen bytes are passed on: Open MPI 4.1 adds MPI_REAL16 without doing anything, MPICH 4.0 wrongly, and it
+// refuses MPI_COMPLEX32. What a library lacks is either no macro or MPI_DATATYPE_NULL.
 int class_of(MPI_Datatype type) {
   const MPI_Datatype integers[] = {
       MPI_INT,     MPI_LONG,           MPI_UNSIGNED,    MPI_UNSIGNED_LONG, MPI_LONG_LONG, MPI_UNSIGNED_LONG_LONG,
       MPI_SHORT,   MPI_UNSIGNED_SHORT, MPI_SIGNED_CHAR, MPI_UNSIGNED_CHAR, MPI_INT8_T,    MPI_INT16_T,
-      MPI_INT32_T, MPI_INT64_T,        MPI_UINT8_T,     MPI_UINT16_T,      MPI_UINT32_T,  MPI_UINT64_T,
-      MPI_AINT,    MPI_OFFSET,         MPI_COUNT,       MPI_INTEGER};
-  const MPI_Datatype floating[] = {MPI_FLOAT, MPI_DOUBLE, MPI_LONG_DOUBLE, MPI_REAL, MPI_DOUBLE_PRECISION};
-  const MPI_Datatype logical[] = {MPI_C_BOOL, MPI_LOGICAL};
-  const MPI_Datatype complex[] = {MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX, MPI_C_LONG_DOUBLE_COMPLEX, MPI_COMPLEX,
+      MPI_INT32_T, MPI_INT64_T,        MPI_UINT8_T,     MPI_UINT16_T,      MPI_UINT32_T,  MPI_UINT64_T};
+  const MPI_Datatype other_integers[] = {MPI_INTEGER,  MPI_AINT, MPI_OFFSET,
+#ifdef MPI_INTEGER1
+                                         MPI_INTEGER1,
+#endif
+#ifdef MPI_INTEGER2
+                                         MPI_INTEGER2,
+#endif
+#ifdef MPI_INTEGER4
+                                         MPI_INTEGER4,
+#endif
+#ifdef MPI_INTEGER8
+                                         MPI_INTEGER8,
+#endif
+                                         MPI_COUNT};
+  const MPI_Datatype floating[] = {MPI_FLOAT,           MPI_DOUBLE, MPI_LONG_DOUBLE, MPI_REAL,
+#ifdef MPI_REAL4
+                                   MPI_REAL4,
+#endif
+#ifdef MPI_REAL8
+                                   MPI_REAL8,
+#endif
+                                   MPI_DOUBLE_PRECISION};
+  const MPI_Datatype logical[] = {MPI_C_BOOL,   MPI_CXX_BOOL,
+#ifdef MPI_LOGICAL1
+                                  MPI_LOGICAL1,
+#endif
+#ifdef MPI_LOGICAL2
+                                  MPI_LOGICAL2,
+#endif
+#ifdef MPI_LOGICAL4
+                                  MPI_LOGICAL4,
+#endif
+#ifdef MPI_LOGICAL8
+                                  MPI_LOGICAL8,
+#endif
+                                  MPI_LOGICAL};
+  const MPI_Datatype complex[] = {MPI_C_FLOAT_COMPLEX,   MPI_C_DOUBLE_COMPLEX,   MPI_C_LONG_DOUBLE_COMPLEX,
+                                  MPI_CXX_FLOAT_COMPLEX, MPI_CXX_DOUBLE_COMPLEX, MPI_CXX_LONG_DOUBLE_COMPLEX,
+                                  MPI_COMPLEX,
+#ifdef MPI_COMPLEX8
+                                  MPI_COMPLEX8,
+#endif
+#ifdef MPI_COMPLEX16
+                                  MPI_COMPLEX16,
+#endif
                                   MPI_DOUBLE_COMPLEX};
   const MPI_Datatype bytes[] = {MPI_BYTE};
   const MPI_Datatype pairs[] = {MPI_2INT,     MPI_FLOAT_INT, MPI_DOUBLE_INT,
                                 MPI_LONG_INT, MPI_SHORT_INT, MPI_LONG_DOUBLE_INT,
                                 MPI_2INTEGER, MPI_2REAL,     MPI_2DOUBLE_PRECISION};
   if (any(type, integers)) return kInteger;
+  if (any(type, other_integers)) return kOtherInteger;
   if (any(type, floating)) return kFloating;
   if (any(type, logical)) return kLogical;
   if (any(type, complex)) return kComplex;
@@ -43,12 +89,34 @@ int class_of(MPI_Datatype type) {
   return any(type, pairs) ? kPair : 0;
 }
 
+/// Of those that MPI_Type_create_f90_… returns: predefined, too, though they have no names.
+int class_of_f90(int combiner, MPI_Count size) {
+  if (combiner == MPI_COMBINER_F90_INTEGER) return size <= 8 ? kOtherInteger : 0;
+  if (combiner == MPI_COMBINER_F90_REAL) return size == 4 || size == 8 ? kFloating : 0;
+  return size == 8 || size == 16 ? kComplex : 0;
+}
+
+Number number_of(MPI_Datatype type, int kind, std::size_t size) {
+  const MPI_Datatype with_sign[] = {MPI_SHORT,  MPI_INT,     MPI_LONG,    MPI_LONG_LONG, MPI_SIGNED_CHAR,
+                                    MPI_INT8_T, MPI_INT16_T, MPI_INT32_T, MPI_INT64_T};
+  if (kind == kOtherInteger || (kind == kInteger && any(type, with_sign))) {
+    return size == 1   ? Number::int1
+           : size == 2 ? Number::int2
+           : size == 4 ? Number::int4
+           : size == 8 ? Number::int8
+                       : Number::other;
+  }
+  if (kind == kFloating && type != MPI_LONG_DOUBLE)
+    return size == 4 ? Number::real4 : size == 8 ? Number::real8 : Number::other;
+  return Number::other;
+}
+
 /// The classes a predefined operation is defined on; 0: not predefined, or none that is served; -1: a user's.
 int domain_of(MPI_Op op) {
-  if (op == MPI_MAX || op == MPI_MIN) return kInteger | kFloating;
-  if (op == MPI_SUM || op == MPI_PROD) return kInteger | kFloating | kComplex;
+  if (op == MPI_MAX || op == MPI_MIN) return kInteger | kOtherInteger | kFloating;
+  if (op == MPI_SUM || op == MPI_PROD) return kInteger | kOtherInteger | kFloating | kComplex;
   if (op == MPI_LAND || op == MPI_LOR || op == MPI_LXOR) return kInteger | kLogical;
-  if (op == MPI_BAND || op == MPI_BOR || op == MPI_BXOR) return kInteger | kByte;
+  if (op == MPI_BAND || op == MPI_BOR || op == MPI_BXOR) return kInteger | kOtherInteger | kByte;
   if (op == MPI_MAXLOC || op == MPI_MINLOC) return kPair;
   return op == MPI_OP_NULL || op == MPI_REPLACE || op == MPI_NO_OP ? 0 : -1;
 }
@@ -59,16 +127,17 @@ int step_of(const TypeFacts& facts) {
   return static_cast<int>(std::max<std::size_t>(1, (std::size_t{1} << 30) / std::max<std::size_t>(1, facts.size)));
 }
 
-/// Is it one of MPI's own types? False: the MPI library refuses it, or refuses to send it.
-bool look_for_name(MPI_Datatype type, bool& named) {
+/// Who made it: MPI (MPI_COMBINER_NAMED, MPI_COMBINER_F90_…) or the program. False: the MPI library refuses it, or refuses to send it.
+bool look_for_maker(MPI_Datatype type, int& combiner) {
+  int integers = 0, addresses = 0, datatypes = 0;
 #ifdef CHASQUI_COMPONENT
-  named = chasqui_component_is_named(type) != 0;  // Open MPI calls collectives with types that no program has made
-  return true;
+  // Open MPI calls collectives with types that no program has made, and that have no envelope.
+  combiner = chasqui_component_is_named(type) != 0 ? MPI_COMBINER_NAMED : MPI_COMBINER_DUP;
+  return chasqui_component_is_f90(type) == 0 ||
+         PMPI_Type_get_envelope(type, &integers, &addresses, &datatypes, &combiner) == MPI_SUCCESS;
 #else
-  int integers = 0, addresses = 0, datatypes = 0, combiner = 0;
   if (PMPI_Type_get_envelope(type, &integers, &addresses, &datatypes, &combiner) != MPI_SUCCESS) return false;
-  named = combiner == MPI_COMBINER_NAMED;
-  if (named) return true;
+  if (combiner == MPI_COMBINER_NAMED) return true;
   char nothing = 0;
   int position = 0;  // not a byte, but only of a type that is committed
   return PMPI_Pack(&nothing, 0, type, &nothing, 0, &position, private_world()) == MPI_SUCCESS;
@@ -146,18 +215,22 @@ TypeFacts facts_of(MPI_Datatype type) {
     if (remembered.all[i].type == type) return remembered.last = i, remembered.all[i].facts;
   }
   TypeFacts facts;
-  bool named = false;
+  int combiner = 0;
   MPI_Count size = 0;  // more than an int can say
   MPI_Aint lb = 0;
-  if (!look_for_name(type, named)) return facts;
+  if (!look_for_maker(type, combiner)) return facts;
   if (PMPI_Type_size_x(type, &size) != MPI_SUCCESS || size < 0) return facts;
   if (PMPI_Type_get_extent(type, &lb, &facts.extent) != MPI_SUCCESS) return facts;
   if (PMPI_Type_get_true_extent(type, &facts.true_lb, &facts.true_extent) != MPI_SUCCESS) return facts;
   facts.size = static_cast<std::size_t>(size);
-  facts.dense = named && lb == 0 && facts.true_lb == 0 && facts.extent == size && facts.true_extent == size;
+  const bool f90 =
+      combiner == MPI_COMBINER_F90_INTEGER || combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX;
+  const bool predefined = combiner == MPI_COMBINER_NAMED || f90;  // lives as long as MPI
+  facts.dense = predefined && lb == 0 && facts.true_lb == 0 && facts.extent == size && facts.true_extent == size;
   facts.valid = true;
-  if (named) facts.kind = class_of(type);
-  if (named) remembered.all[remembered.next++ % remembered.all.size()] = {type, facts};
+  if (predefined) facts.kind = f90 ? class_of_f90(combiner, size) : class_of(type);
+  facts.number = number_of(type, facts.kind, facts.size);
+  if (predefined) remembered.all[remembered.next++ % remembered.all.size()] = {type, facts};
   return facts;
 }
 
@@ -228,13 +301,15 @@ bool defined(MPI_Op op, const TypeFacts& facts) {
   return domain == -1 || (domain & facts.kind) != 0;
 }
 
+bool is_complex(const TypeFacts& facts) { return facts.kind == kComplex; }
+
 bool order_matters(MPI_Op op, const TypeFacts& facts, int ranks) {
 #ifdef OPEN_MPI
-  if (op == MPI_SUM && facts.size <= 2 && facts.kind == kInteger) return true;
+  if (op == MPI_SUM && facts.size <= 2 && (facts.kind & (kInteger | kOtherInteger)) != 0) return true;
 #endif
   const int one_operation = op == MPI_SUM ? kFloating | kComplex : op == MPI_PROD ? kFloating : 0;
   if (ranks == 2 && (facts.kind & one_operation) != 0) return false;
-  return domain_of(op) == -1 || (facts.kind & (kInteger | kLogical | kByte)) == 0;
+  return domain_of(op) == -1 || (facts.kind & (kInteger | kOtherInteger | kLogical | kByte)) == 0;
 }
 
 run::Operator TypeFold::operator_of() {
@@ -243,11 +318,12 @@ run::Operator TypeFold::operator_of() {
     if (PMPI_Op_commutative(op, &commutes) != MPI_SUCCESS) throw Error("MPI_Op_commutative refuses the operation");
     return {fold_packed, this, commutes != 0};
   }
-  run::Operator result;
-  if (packer.type == MPI_DOUBLE && typed<double>(op, result)) return result;
-  if (packer.type == MPI_INT && typed<int>(op, result)) return result;
-  if (packer.type == MPI_FLOAT && typed<float>(op, result)) return result;
-  if (packer.type == MPI_LONG && typed<long>(op, result)) return result;
+  run::Operator result;  // of one and two bytes the library's: see order_matters()
+  const Number number = packer.facts.number;
+  if (number == Number::real8 && typed<double>(op, result)) return result;
+  if (number == Number::int4 && typed<std::int32_t>(op, result)) return result;
+  if (number == Number::real4 && typed<float>(op, result)) return result;
+  if (number == Number::int8 && typed<std::int64_t>(op, result)) return result;
   dense = {op, packer.type, static_cast<int>(packer.facts.size)};
   return mpi::operator_of(dense);
 }

@@ -13,10 +13,14 @@
 
 namespace chasqui::preload {
 
+/// Numbers with a sign, by their bytes.
+enum class Number { other, int1, int2, int4, int8, real4, real8 };
+
 struct TypeFacts {
   bool valid = false;
-  bool dense = false;  ///< predefined, without gaps: elements can be copied as bytes
-  int kind = 0;        ///< predefined: which operations are defined on it
+  bool dense = false;             ///< predefined, without gaps: elements can be copied as bytes
+  int kind = 0;                   ///< predefined: which operations are defined on it
+  Number number = Number::other;  ///< predefined: what it is in C, whatever its name is
   std::size_t size = 0;
   MPI_Aint extent = 0, true_lb = 0, true_extent = 0;
 };
@@ -47,6 +51,9 @@ struct TypePacker {
 
 /// Is `op` a user's, or one that MPI defines on the predefined type?
 bool defined(MPI_Op op, const TypeFacts& facts);
+
+/// Of two floating-point numbers each, predefined?
+bool is_complex(const TypeFacts& facts);
 
 /// May the order of folding so many ranks' elements change the bits? Not with MPI's own operations on whole numbers, logical values and bytes. Of
 /// floating-point numbers even the larger of two depends on it: +0 and -0, and values that are no numbers. The sum or product of two is one

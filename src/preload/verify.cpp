@@ -24,19 +24,20 @@ template <typename Visit>
 void visit_number(MPI_Datatype type, Visit&& visit) {
   if (type == MPI_DATATYPE_NULL) return;  // as is Fortran's, in a library without
   const auto is = [type](auto... list) { return ((type == list) || ...); };
-  if (is(MPI_FLOAT, MPI_REAL)) return visit(float{}, kFew);
-  if (is(MPI_DOUBLE, MPI_DOUBLE_PRECISION)) return visit(double{}, kMany);
+  const TypeFacts facts = facts_of(type);
+  if (facts.number == Number::real4) return visit(float{}, kFew);
+  if (facts.number == Number::real8) return visit(double{}, kMany);
   if (is(MPI_LONG_DOUBLE)) return visit(static_cast<long double>(0), kMany);
-  if (is(MPI_C_FLOAT_COMPLEX, MPI_COMPLEX)) return visit(std::complex<float>{}, kFew);
-  if (is(MPI_C_DOUBLE_COMPLEX, MPI_DOUBLE_COMPLEX)) return visit(std::complex<double>{}, kMany);
-  if (is(MPI_C_LONG_DOUBLE_COMPLEX)) return visit(std::complex<long double>{}, kMany);
+  if (is(MPI_C_LONG_DOUBLE_COMPLEX, MPI_CXX_LONG_DOUBLE_COMPLEX)) return visit(std::complex<long double>{}, kMany);
+  if (is_complex(facts) && facts.size == sizeof(std::complex<float>)) return visit(std::complex<float>{}, kFew);
+  if (is_complex(facts)) return visit(std::complex<double>{}, kMany);
   if (is(MPI_FLOAT_INT, MPI_2REAL)) return visit(float{}, kExact);
   if (is(MPI_DOUBLE_INT, MPI_2DOUBLE_PRECISION)) return visit(double{}, kExact);
   if (is(MPI_LONG_DOUBLE_INT)) return visit(static_cast<long double>(0), kExact);
   // Open MPI 4.1 adds these with saturation where it can do many at a time, and without at the end of a vector.
-  if (is(MPI_SIGNED_CHAR, MPI_INT8_T)) return visit(std::int8_t{}, kExact);
+  if (facts.number == Number::int1) return visit(std::int8_t{}, kExact);
   if (is(MPI_UNSIGNED_CHAR, MPI_UINT8_T)) return visit(std::uint8_t{}, kExact);
-  if (is(MPI_SHORT, MPI_INT16_T)) return visit(std::int16_t{}, kExact);
+  if (facts.number == Number::int2) return visit(std::int16_t{}, kExact);
   if (is(MPI_UNSIGNED_SHORT, MPI_UINT16_T)) return visit(std::uint16_t{}, kExact);
 }
 
@@ -97,7 +98,7 @@ ValueBytes value_bytes(MPI_Datatype type) {
   constexpr std::size_t size = sizeof(long double);
   constexpr std::size_t used = std::numeric_limits<long double>::digits == 64 ? 10 : size;
   if (type == MPI_LONG_DOUBLE) return {{0, used}};
-  if (type == MPI_C_LONG_DOUBLE_COMPLEX) return {{0, used}, {size, size + used}};
+  if (type == MPI_C_LONG_DOUBLE_COMPLEX || type == MPI_CXX_LONG_DOUBLE_COMPLEX) return {{0, used}, {size, size + used}};
   if (type == MPI_LONG_DOUBLE_INT) return {{0, used}, {size, size + sizeof(int)}};
   return {};
 }

@@ -15,16 +15,23 @@ program collectives
   integer, allocatable :: all(:), counts(:), firsts(:), back(:)
   double precision :: mine(3), sums(3)
   logical :: yes, every
+  ! Types by their bytes, and by the digits that are asked for.
+  integer, parameter :: long = selected_int_kind(15), digits = selected_real_kind(15)
+  integer(long) :: far(2), farthest(2)
+  real(digits) :: exact(2), sum_exact(2)
+  complex(digits) :: turn, turned
 #if BINDING == 3
   type(MPI_Comm) :: comm
+  type(MPI_Datatype) :: asked
 #else
-  integer :: comm
+  integer :: comm, asked
 #endif
 
   call MPI_Init(code)
   call MPI_Comm_dup(MPI_COMM_WORLD, comm, code)
   call MPI_Comm_rank(comm, rank, code)
   call MPI_Comm_size(comm, ranks, code)
+  call MPI_Type_create_f90_real(15, MPI_UNDEFINED, asked, code)
   allocate(all(ranks), counts(ranks), firsts(ranks), back(ranks))
   do i = 1, 30
     mine = (/ dble(rank), dble(i), 1d0 /)
@@ -36,6 +43,19 @@ program collectives
     yes = rank /= mod(i, ranks) .or. mod(i, 2) == 0
     call MPI_Allreduce(yes, every, 1, MPI_LOGICAL, MPI_LAND, comm, code)
     call expect('logical', every .eqv. (mod(i, 2) == 0))
+    far = (/ 2_long**40 * rank, int(i, long) /)
+    call MPI_Allreduce(far, farthest, 2, MPI_INTEGER8, MPI_SUM, comm, code)
+    call expect('integer*8', farthest(1) == 2_long**40 * (ranks * (ranks - 1) / 2) .and. farthest(2) == i * ranks)
+    call MPI_Allreduce(far, farthest, 2, MPI_INTEGER8, MPI_MAX, comm, code)
+    call expect('integer*8', farthest(1) == 2_long**40 * (ranks - 1) .and. farthest(2) == i)
+    exact = (/ dble(rank), 0.5d0 /)
+    call MPI_Allreduce(exact, sum_exact, 2, MPI_REAL8, MPI_SUM, comm, code)
+    call expect('real*8', sum_exact(1) == dble(ranks * (ranks - 1) / 2) .and. sum_exact(2) == 0.5d0 * ranks)
+    call MPI_Allreduce(exact, sum_exact, 2, asked, MPI_MAX, comm, code)
+    call expect('as asked for', sum_exact(1) == dble(ranks - 1) .and. sum_exact(2) == 0.5d0)
+    turn = (0d0, 1d0)
+    call MPI_Allreduce(turn, turned, 1, MPI_COMPLEX16, MPI_PROD, comm, code)
+    call expect('complex*16', turned == turn**ranks)
     one = merge(i, -1, rank == ranks - 1)
     call MPI_Bcast(one, 1, MPI_INTEGER, ranks - 1, comm, code)
     call expect('bcast', one(1) == i)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# cmake -D PLAIN="words" -D SERVED="words" -D REPORT=file -D NAMES="Bcast …" -P same.cmake
-# Both commands must print the same; the report must show that Chasqui served every collective of NAMES.
+# cmake -D PLAIN="words" -D SERVED="words" -D REPORT=file -D NAMES="Bcast …" [-D NEVER=reason] -P same.cmake
+# Both commands must print the same; the report must show that Chasqui served every collective of NAMES, and passed none on for that reason.
 separate_arguments(plain UNIX_COMMAND "${PLAIN}")
 separate_arguments(served UNIX_COMMAND "${SERVED}")
 file(REMOVE ${REPORT})
@@ -19,4 +19,8 @@ foreach(name ${names})
     message(FATAL_ERROR "MPI_${name} was never served:\n${report}")
   endif()
 endforeach()
+string(FIND "${report}" "\"reason\":\"${NEVER}\"" found)
+if(NEVER AND NOT found EQUAL -1)
+  message(FATAL_ERROR "passed on, as ${NEVER}:\n${report}")
+endif()
 message(STATUS "${got}")

@@ -426,6 +426,7 @@ int chasqui_component_hash_of(int rank, uint64_t* hash) {
 }
 
 int chasqui_component_is_named(MPI_Datatype type) { return ompi_datatype_is_predefined(type) && type->args == NULL; }
+int chasqui_component_is_f90(MPI_Datatype type) { return ompi_datatype_is_predefined(type) && type->args != NULL; }
 
 /// Is this the Open MPI that the component was compiled for? Its structures change from one minor version to the next.
 static bool same_version(void) {

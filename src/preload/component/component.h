@@ -52,6 +52,8 @@ void chasqui_component_release_comm(MPI_Comm comm);
 
 /// One of MPI's own types, as MPI_Type_get_envelope would say.
 int chasqui_component_is_named(MPI_Datatype type);
+/// Predefined without a name, if its envelope says so, too.
+int chasqui_component_is_f90(MPI_Datatype type);
 
 #ifdef __cplusplus
 }
