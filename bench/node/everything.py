@@ -32,7 +32,7 @@ SECTIONS = [
 
 
 def rivals(raw, name, seconds, words, options):
-    command = [f"{HERE}/rivals.py", "--delivered", "--seconds", options.seconds, "--within", f"{seconds:.0f}", "--csv",
+    command = [f"{HERE}/rivals.py", "--delivered", "--seconds", options.seconds, "--within", f"{seconds:.0f}", "--patience", "120", "--csv",
                os.path.join(raw, "rivals.csv" if name == "rivals" else f"rivals_{name}.csv"), *words]
     if options.run:
         command += ["--run", "bin/chasqui", "--by", options.by]
@@ -42,7 +42,7 @@ def rivals(raw, name, seconds, words, options):
 
 
 def imb(raw, seconds, options):
-    command = [f"{HERE}/imb.py", "--within", f"{seconds:.0f}", "--csv", os.path.join(raw, "imb.csv")] + (["--run", "--by", options.by] if options.run else [])
+    command = [f"{HERE}/imb.py", "--within", f"{seconds:.0f}", "--patience", "120", "--csv", os.path.join(raw, "imb.csv")] + (["--run", "--by", options.by] if options.run else [])
     chasqui = "bin/chasqui" if options.run else "libchasqui-mpi.so"
     for name, folder, launch in (each.split("=", 2) for each in options.rival):
         if os.path.exists(f"{folder}/IMB-MPI1"):

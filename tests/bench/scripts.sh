@@ -42,6 +42,14 @@ chmod +x "$work/compiler"
 COMPONENT=1 CXX="$work/compiler" MPICXX="$work/compiler" MPICC="$work/compiler" "$source/bench/node/build.sh" "$work/by-hand" >"$work/build.log" 2>&1 ||
   { cat "$work/build.log"; exit 1; }
 [ "$(wc -l <"$work/objects")" -gt 200 ] && [ -z "$(sort "$work/objects" | uniq -d)" ] || { echo "made twice:"; sort "$work/objects" | uniq -d; exit 1; }
+# The libraries are of the files that CMake has.
+same_sources() {  # TARGET LIST
+  [ -e "$work/../sources_of_$1" ] || return 0
+  grep -v ^/ "$work/../sources_of_$1" | sort >"$work/wanted"  # without those that are several files
+  sed 's#.* -c [^ ]*/src/preload/##; s# -o .*##' "$2" | sort | diff "$work/wanted" - || { echo "$1: what CMake compiles (<) and build.sh (>) differs"; exit 1; }
+}
+same_sources chasqui_preload_openmpi "$work/by-hand/preload_list"
+same_sources chasqui_component "$work/by-hand/component/list"
 echo "ok: bench/node/build.sh"
 
 # A program that prints as IMB does: twice as fast where something is preloaded, but for barriers.
