@@ -427,6 +427,23 @@ TEST(Regret, OfARehearsedProgramIsThatOfItsSide) {
   }
 }
 
+TEST(Verdicts, ForGoodTakeTwoLooksForTheLibrary) {
+  const auto looked = [](std::initializer_list<Side> list) {
+    Looks looks;
+    for (const Side each : list) {
+      EXPECT_FALSE(looks.sure());
+      looks.add(each);
+    }
+    return looks.sure();
+  };
+  EXPECT_TRUE(looked({Side::ours}));
+  EXPECT_FALSE(looked({Side::native}));
+  EXPECT_TRUE(looked({Side::native, Side::native}));
+  EXPECT_FALSE(looked({Side::native, Side::ours}));
+  EXPECT_TRUE(looked({Side::native, Side::ours, Side::ours}));
+  EXPECT_TRUE(looked({Side::native, Side::ours, Side::native}));
+}
+
 TEST(Verdicts, ForGoodAreNotLookedAtAgain) {
   Race race;
   race.for_good = true;

@@ -35,6 +35,7 @@ struct Race {
   bool rehearsed = false;                  ///< the verdict is that of MPI_Init, where nothing was the program's …
   bool doubtful = false;                   ///< … and one that the first calls of a side must not confirm
   bool for_good = false;                   ///< the verdict stays: the bits of a result depend on it
+  bool against = false;                    ///< and before the first call something was for the MPI library
   std::unique_ptr<Comparison> comparison;  ///< under way
   std::uint64_t settled = 0;               ///< calls since the verdict
   std::uint64_t again = 0;                 ///< calls after which it is looked at again; 0: not yet known
@@ -99,6 +100,15 @@ inline void expect(Race& race, const Expected& found) {
   const bool cheap = race.verdict == Verdict::native && found.period < kLongCall;
   if (race.doubtful && (cheap || found.soon)) race.again = race.again / kEarlier | 1;
 }
+
+/// The looks at a race whose verdict stays. A rank that is interrupted in one makes all calls in it slow, of whichever side, and mostly ours are the
+/// faster ones: the MPI library gets such a race when two looks out of three say so, and ours when the first one does, or two.
+struct Looks {
+  int ours = 0, native = 0;
+
+  void add(Side better) { ++(better == Side::ours ? ours : native); }
+  bool sure() const { return ours > native || native == 2; }
+};
 
 /// Whose turn it is in a race that is not being compared, and must not be now.
 inline Side settled_side(const Race& race) { return race.verdict == Verdict::ours ? Side::ours : Side::native; }
