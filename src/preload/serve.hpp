@@ -56,13 +56,6 @@ struct CallFacts {
   std::size_t first = 0;                   ///< reductions: the element that the result begins with
 };
 
-/// The logarithm by which ours must be faster. Long all-to-alls of both sides are copied by the kernel, from the same pages to the same;
-/// ours have nothing to win there, and beside ours the MPI library's were seen to take a quarter longer than alone.
-inline double margin(Kind kind, std::size_t block) {
-  constexpr std::size_t kCopiedByTheKernel = 32 * 1024;
-  return kind == Kind::alltoall && block >= kCopiedByTheKernel ? kQuarter : BlockPlan{}.margin;
-}
-
 /// Thrown by all ranks alike in the middle of a call: the MPI library does it after all.
 struct Declined {
   Reason reason;

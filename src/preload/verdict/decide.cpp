@@ -73,7 +73,7 @@ void agree(Collective what, const Decision& decision) {
   if (ended) conclude(race);
   race.spent += clock_now() - begin;
   this_thread().compared_time += clock_now() - begin;
-  if (ended) note_verdict(what, decision.facts.bytes, race);
+  if (ended && !race.for_good) note_verdict(what, decision.facts.bytes, race);
 }
 
 }  // namespace
@@ -165,7 +165,11 @@ void decide(Collective what, MPI_Comm comm, const Interposed& call, Decision& de
     return;
   }
   race.for_good = for_good;
-  if (!race.asked) ask_profile(what, *state, race, decision.facts);
+  if (!race.asked) {
+    ask_profile(what, *state, race, decision.facts);
+    race.against = for_good && race.verdict == Verdict::native;
+    if (race.against) race.verdict = Verdict::open;  // not before the program's own calls say so, too
+  }
   if (s.verify) {
     decision.way = Decision::both;
   } else if (for_good && race.verdict == Verdict::open) {

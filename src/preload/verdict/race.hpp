@@ -12,6 +12,7 @@
 #include <memory>
 #include <string>
 
+#include "chasqui/model/kind.hpp"
 #include "preload/sample.hpp"
 #include "run/compare/comparison.hpp"
 
@@ -34,6 +35,7 @@ struct Race {
   bool rehearsed = false;                  ///< the verdict is that of MPI_Init, where nothing was the program's …
   bool doubtful = false;                   ///< … and one that the first calls of a side must not confirm
   bool for_good = false;                   ///< the verdict stays: the bits of a result depend on it
+  bool against = false;                    ///< and before the first call something was for the MPI library
   std::unique_ptr<Comparison> comparison;  ///< under way
   std::uint64_t settled = 0;               ///< calls since the verdict
   std::uint64_t again = 0;                 ///< calls after which it is looked at again; 0: not yet known
@@ -70,24 +72,43 @@ inline std::uint64_t pause_after(double calls, double period) {
 struct Expected {
   double factor = 0;  ///< the logarithm of the MPI library's time to ours
   double period = 0;  ///< nanoseconds from call to call by the faster one; 0: nothing was found
+  bool soon = false;  ///< programs may well see something else, whichever side it is
 };
 
 /// The logarithm of 1.25: by so much long calls of ours must be faster where the MPI library's were timed under worse conditions than alone.
 inline const double kQuarter = std::log(1.25);
+/// Bytes of a block from which the kernel copies all-to-alls of both sides, from the same pages to the same.
+inline constexpr std::size_t kCopiedByTheKernel = 32 * 1024;
+/// And from which ours have nothing to win by it.
+inline constexpr std::size_t kNothingToWin = 128 * 1024;
+/// The logarithm by which ours must be faster. The MPI library's long all-to-alls were seen to take a quarter longer beside ours than alone.
+inline double margin(Kind kind, std::size_t block) {
+  return kind == Kind::alltoall && block >= kNothingToWin ? kQuarter : BlockPlan{}.margin;
+}
 inline constexpr double kLongCall = 4e4;      ///< nanoseconds of a call of which few are made
 inline constexpr std::uint64_t kEarlier = 4;  ///< times: so much earlier is a doubtful verdict looked at
 
 /// Before the first call. The program's own calls are compared when a pair of each side is a hundredth of those before. Sooner where MPI_Init saw
-/// little between the two and chose the MPI library: then trying ours costs next to nothing, and a program may well see more.
+/// little between the two and chose the MPI library, since trying ours costs next to nothing then, and a program may well see more; and where it saw little
+/// and what a program finds depends on what it does with its buffers.
 inline void expect(Race& race, const Expected& found) {
   if (found.period == 0) return;
   race.verdict = found.factor > 0 ? Verdict::ours : Verdict::native;
   race.rehearsed = true;
   race.doubtful = std::abs(found.factor) < Comparison::kConfirms;
   race.again = pause_after(2 * std::expm1(std::abs(found.factor)), found.period);
-  if (race.doubtful && race.verdict == Verdict::native && found.period < kLongCall)
-    race.again = race.again / kEarlier | 1;
+  const bool cheap = race.verdict == Verdict::native && found.period < kLongCall;
+  if (race.doubtful && (cheap || found.soon)) race.again = race.again / kEarlier | 1;
 }
+
+/// The looks at a race whose verdict stays. A rank that is interrupted in one makes all calls in it slow, of whichever side, and mostly ours are the
+/// faster ones: the MPI library gets such a race when two looks out of three say so, and ours when the first one does, or two.
+struct Looks {
+  int ours = 0, native = 0;
+
+  void add(Side better) { ++(better == Side::ours ? ours : native); }
+  bool sure() const { return ours > native || native == 2; }
+};
 
 /// Whose turn it is in a race that is not being compared, and must not be now.
 inline Side settled_side(const Race& race) { return race.verdict == Verdict::ours ? Side::ours : Side::native; }

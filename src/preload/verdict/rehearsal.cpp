@@ -217,14 +217,11 @@ class Rehearsal {
   /// least: nanoseconds from call to call, by Side.
   void note(Collective what, std::size_t bytes, const std::array<double, 2>& least) const {
     if (what == Collective::Barrier) bytes = 0;
-    const double factor = least[0] / least[1], period = std::min(least[0], least[1]);
-    // Of long calls few are made here, in memory that the MPI library has hardly touched: programs find it faster by this much.
-    const double doubt = period > 2 * kLongCall ? kQuarter : 0;
-    expectations[static_cast<std::size_t>(what)][static_cast<std::size_t>(class_of_size(bytes))] = {
-        std::log(factor) - doubt, period};
+    expectations[static_cast<std::size_t>(what)][static_cast<std::size_t>(class_of_size(bytes))] =
+        expected_of(what, bytes, least[0], least[1]);
     if (!settings().log || comm_->rank() != 0) return;
     say(fmt::format("rehearsed MPI_{} of {} bytes: {:.2f} us, {:.2f} us natively, factor {:.2f}", to_string(what),
-                    bytes, least[1] / 1000, least[0] / 1000, factor));
+                    bytes, least[1] / 1000, least[0] / 1000, least[0] / least[1]));
   }
 
   std::unique_ptr<run::Comm> comm_;
@@ -286,9 +283,10 @@ Expected rehearsed(Collective what, std::size_t bytes, int ranks) {
   constexpr std::size_t kLongest = kSizes[std::size(kSizes) - 1];
   const int longest = class_of_size(kLongest);
   const bool beyond = own > longest && own <= longest + 2;
-  Expected expected = expectations[static_cast<std::size_t>(what)][static_cast<std::size_t>(beyond ? longest : own)];
-  if (beyond) expected.period *= static_cast<double>(bytes) / static_cast<double>(kLongest);
-  return expected;
+  const Expected expected =
+      expectations[static_cast<std::size_t>(what)][static_cast<std::size_t>(beyond ? longest : own)];
+  if (!beyond) return expected;
+  return expected_beyond(what, expected, static_cast<double>(bytes) / static_cast<double>(kLongest));
 }
 
 }  // namespace chasqui::preload

@@ -113,7 +113,8 @@ class Comparison {
     double x = std::log(b / a);
     const double by_duration = std::log(std::max(1.0, most[3]) / std::max(1.0, most[2]));
     last_period_ = stage_ == 0 ? a : a / (2 * std::max(1, length_ - 1));
-    last_durations_ = {most[2], most[3]};
+    const bool ours_first = incumbent_ == Side::ours;
+    result_.duration = {most[ours_first ? 3 : 2], most[ours_first ? 2 : 3]};
     most_in_calls_ = most[4];
     look_at_gap(most);
     if (stage_ == 0) {
@@ -220,7 +221,6 @@ class Comparison {
     const bool ours_first = incumbent_ == Side::ours;
     result_.better = by < limit() ? other(incumbent_) : incumbent_;
     result_.ratio = std::exp(ours_first ? by : -by);
-    result_.duration = {last_durations_[ours_first ? 1 : 0], last_durations_[ours_first ? 0 : 1]};
     result_.gain = gap_.gap(last_period_);
     if (!ours_first) result_.gain.value = -result_.gain.value;
     result_.period = last_period_ * (result_.better == incumbent_ ? 1 : std::exp(x));
@@ -242,10 +242,9 @@ class Comparison {
   std::vector<double> durations_;    ///< of the counted calls
   GapSeen gap_;
   double weights_ = 0, weighted_ = 0, inside_ = 0;
-  double total_ = 0;                        ///< inside all calls
-  double most_in_calls_ = 0;                ///< the same, of the rank that was longest there
-  double last_period_ = 0;                  ///< of a call by the incumbent
-  std::array<double, 2> last_durations_{};  ///< of one by the incumbent, by the challenger
+  double total_ = 0;          ///< inside all calls
+  double most_in_calls_ = 0;  ///< the same, of the rank that was longest there
+  double last_period_ = 0;    ///< of a call by the incumbent
   Compared result_;
 };
 
