@@ -51,6 +51,8 @@ if ! fresh "$common/done"; then
   touch "$common/done"
 fi
 shared=$(made "$common/shared_list")
+flavour=mpich
+if echo '#include <mpi.h>' | $mpicxx -x c++ -E -dM - 2>/dev/null | grep -q OMPI_MAJOR_VERSION; then flavour=openmpi; fi
 if wants chasqui; then
   mkdir -p "$common/run" "$out/bin" "$out/lib"
   if ! fresh "$common/run/chasqui"; then
@@ -63,17 +65,18 @@ if wants chasqui; then
     ${CXX:-c++} $(made "$common/run/list") $shared -pthread -o "$common/run/chasqui"
   fi
   cp "$common/run/chasqui" "$out/bin/chasqui"  # it looks beside itself
-  flavour=mpich
-  if echo '#include <mpi.h>' | $mpicxx -x c++ -E -dM - 2>/dev/null | grep -q OMPI_MAJOR_VERSION; then flavour=openmpi; fi
   ln -sf ../libchasqui-mpi.so "$out/lib/libchasqui-mpi-$flavour.so"
 fi
 
-# The drop-in library.
+# The drop-in library. Under MPICH it has a part of the component, too.
+flavour_parts() {
+  if [ $flavour = openmpi ]; then grep -v -e /component/ -e /hooked/; else sed '/.component./{/ongoing/!d;}'; fi
+}
 # shellcheck disable=SC2046
 {
   objects "$mpicxx" "$out/mpi" $(sources mpi) >"$out/mpi_list"
   objects "$mpicxx -include $root/src/mpi/through_pmpi.hpp" "$out/pmpi" $(sources mpi | grep -v -e /comm.cpp -e /forced.cpp -e /native.cpp) >"$out/pmpi_list"
-  objects "$mpicxx -ftls-model=initial-exec" "$out/pmpi" $(sources preload | grep -v /component/) >"$out/preload_list"
+  objects "$mpicxx -ftls-model=initial-exec" "$out/pmpi" $(sources preload | flavour_parts) >"$out/preload_list"
 }
 cat "$out/mpi_list" "$out/pmpi_list" "$out/preload_list" | compile
 # shellcheck disable=SC2046,SC2086
@@ -88,7 +91,7 @@ if [ -n "${COMPONENT:-}" ]; then
   {
     echo "$mpicc ${OPTIMISE:--O3} -fPIC -DNDEBUG -I$root/src -c $root/src/preload/component/component.c -o $out/component/component.o"
     objects "$mpicxx -DCHASQUI_COMPONENT" "$out/component" $(sources preload |
-      grep -v -e /start/foreign_library.cpp -e /preload/native.cpp -e /start/handshake.cpp -e /calls/init_calls.cpp -e /calls/nonblocking_calls.cpp)
+      grep -v -e /hooked/ -e /start/foreign_library.cpp -e /preload/native.cpp -e /start/handshake.cpp -e /calls/init_calls.cpp -e /calls/nonblocking_calls.cpp)
   } >"$out/component/list"
   compile <"$out/component/list"
   # shellcheck disable=SC2046,SC2086

@@ -14,6 +14,11 @@
 #include "preload/names.hpp"
 #include "preload/this_thread.hpp"
 
+/// May collectives go on after their call? In the component, and in MPICH's progress.
+#if defined(CHASQUI_COMPONENT) || defined(MPICH)
+#define CHASQUI_GOES_ON
+#endif
+
 #ifdef CHASQUI_COMPONENT
 #define CHASQUI_CALLED(name) chasqui_called_##name
 #define CHASQUI_NATIVE(name) chasqui_below_##name

@@ -5,6 +5,10 @@
 
 #include <exception>
 
+#include "preload/component/ongoing.hpp"
+#include "preload/hooked/progress.hpp"
+#include "preload/hooked/requests.hpp"
+#include "preload/native.hpp"
 #include "preload/private_comm.hpp"
 #include "preload/report.hpp"
 #include "preload/serve.hpp"
@@ -22,6 +26,14 @@ void begin() {
     const bool agreed = read_settings();
     open_states();
     if (agreed) open_private(arrange_end);
+#if defined(CHASQUI_GOES_ON) && !defined(CHASQUI_COMPONENT)
+    if (agreed) {
+      if (!progress_is_seen()) leave_all(Reason::nonblocking);
+      else if (several_threads) leave_all(Reason::threads);
+      open_requests();
+      agree_on_leaving();
+    }
+#endif
     if (agreed) rehearse_world();
     active = agreed;
     int rank = 0;
@@ -36,6 +48,10 @@ void end() {
   if (!active.exchange(false)) return;
   const Inside inside;
   try {
+#if defined(CHASQUI_GOES_ON) && !defined(CHASQUI_COMPONENT)
+    abandon();
+    close_requests();
+#endif
     meet_at_the_end();
     close_states();
     if (settings().verify) add_up_differences();

@@ -206,6 +206,10 @@ void fold_packed(void* context, const void* left, const void* right, void* out, 
 
 }  // namespace
 
+#ifndef CHASQUI_COMPONENT
+constinit thread_local std::vector<MPI_Datatype>* derived_types_seen = nullptr;
+#endif
+
 TypeFacts facts_of(MPI_Datatype type) {
   RememberedTypes& remembered = OfThread<RememberedTypes>::here();
   if (const Remembered& last = remembered.all[remembered.last]; last.facts.valid && last.type == type)
@@ -230,6 +234,9 @@ TypeFacts facts_of(MPI_Datatype type) {
   facts.valid = true;
   if (predefined) facts.kind = f90 ? class_of_f90(combiner, size) : class_of(type);
   facts.number = number_of(type, facts.kind, facts.size);
+#ifndef CHASQUI_COMPONENT
+  if (!predefined && derived_types_seen != nullptr) derived_types_seen->push_back(type);
+#endif
   if (predefined) remembered.all[remembered.next++ % remembered.all.size()] = {type, facts};
   return facts;
 }
@@ -295,6 +302,8 @@ void TypePacker::unpack(void* to, MPI_Aint count, const void* packed) const {
     packed = static_cast<const std::byte*>(packed) + piece;
   }
 }
+
+bool of_program(MPI_Op op) { return domain_of(op) == -1; }
 
 bool defined(MPI_Op op, const TypeFacts& facts) {
   const int domain = domain_of(op);

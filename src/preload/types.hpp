@@ -6,6 +6,7 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <vector>
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/mpi/comm.hpp"
@@ -28,6 +29,11 @@ struct TypeFacts {
 /// Predefined types are remembered per thread; nothing is kept of derived ones, whose handles come again.
 TypeFacts facts_of(MPI_Datatype type);
 
+#ifndef CHASQUI_COMPONENT
+/// Where there is a list, facts_of() puts the derived types that it is asked about there.
+extern constinit thread_local std::vector<MPI_Datatype>* derived_types_seen;
+#endif
+
 /// The bytes that `count` elements at `address` span: address+low .. address+high-1.
 struct ByteRange {
   MPI_Aint low = 0, high = 0;
@@ -48,6 +54,8 @@ struct TypePacker {
   void pack(const void* from, MPI_Aint count, void* packed) const;
   void unpack(void* to, MPI_Aint count, const void* packed) const;
 };
+
+bool of_program(MPI_Op op);  ///< MPI_Op_create made it
 
 /// Is `op` a user's, or one that MPI defines on the predefined type?
 bool defined(MPI_Op op, const TypeFacts& facts);

@@ -37,9 +37,9 @@ if [ -x "$build/bin/wan_bench.openmpi" ] && [ "$(id -u)" = 0 ] && [ -c /dev/net/
 fi
 
 # Every source has an object of its own, whatever names there are in other folders. This compiler only notes what it is to make.
-printf '#!/bin/sh\nwhile [ $# -gt 0 ]; do\n  case $1 in -o) shift; echo "$1" >>"%s"; : >"$1" ;; esac\n  shift\ndone\n' "$work/objects" >"$work/compiler"
+printf '#!/bin/sh\nwhile [ $# -gt 0 ]; do\n  case $1 in -o) shift; echo "$1" >>"%s"; : >"$1" ;; -E) echo "$PREPROCESSED" ;; esac\n  shift\ndone\n' "$work/objects" >"$work/compiler"
 chmod +x "$work/compiler"
-COMPONENT=1 CXX="$work/compiler" MPICXX="$work/compiler" MPICC="$work/compiler" "$source/bench/node/build.sh" "$work/by-hand" >"$work/build.log" 2>&1 ||
+PREPROCESSED='#define OMPI_MAJOR_VERSION 4' COMPONENT=1 CXX="$work/compiler" MPICXX="$work/compiler" MPICC="$work/compiler" "$source/bench/node/build.sh" "$work/by-hand" >"$work/build.log" 2>&1 ||
   { cat "$work/build.log"; exit 1; }
 [ "$(wc -l <"$work/objects")" -gt 200 ] && [ -z "$(sort "$work/objects" | uniq -d)" ] || { echo "made twice:"; sort "$work/objects" | uniq -d; exit 1; }
 # The libraries are of the files that CMake has.
@@ -50,6 +50,9 @@ same_sources() {  # TARGET LIST
 }
 same_sources chasqui_preload_openmpi "$work/by-hand/preload_list"
 same_sources chasqui_component "$work/by-hand/component/list"
+PREPROCESSED= CXX="$work/compiler" MPICXX="$work/compiler" MPICC="$work/compiler" "$source/bench/node/build.sh" "$work/by-hand-mpich" >"$work/build.log" 2>&1 ||
+  { cat "$work/build.log"; exit 1; }
+same_sources chasqui_preload_mpich "$work/by-hand-mpich/preload_list"
 echo "ok: bench/node/build.sh"
 
 # A program that prints as IMB does: twice as fast where something is preloaded, but for barriers.

@@ -30,15 +30,18 @@ void count(const char* name, int code, MPI_Request& request) {
   count(name, code);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
-/// Of a persistent one: that it was made counts, not its starts.
+/// Of a persistent one that it was made counts where the MPI library makes it, and each start where Chasqui does (under MPICH): one of each.
 void count_made(const char* name, int code, MPI_Request& request) {
   count(name, code);
-#ifdef OPEN_MPI  // MPICH 4.0.2 loses the communicator of some
-  for (int i = 0; i < 2; ++i) {
+#ifdef OPEN_MPI
+  constexpr int kStarts = 2;
+#else
+  constexpr int kStarts = 1;
+#endif
+  for (int i = 0; i < kStarts; ++i) {
     MPI_Start(&request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
   }
-#endif
   MPI_Request_free(&request);
 }
 

@@ -2,8 +2,6 @@
 // live [requests [numbers]]: many live persistent requests on one communicator, short ones and long ones, which each rank starts and frees in an order
 // of its own; new ones take what others have left.
 #include <mpi.h>
-// after it
-#include <mpi-ext.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -11,6 +9,8 @@
 #include <memory>
 #include <random>
 #include <vector>
+
+#include "persistent_names.hpp"
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "mpi-ext.h"
+#include "persistent_names.hpp"
 
 namespace {
 

@@ -2,14 +2,13 @@
 // requests: those of collectives that outlive their communicator, end with an error, or are freed, in an order of each rank's own. Under the component of
 // Open MPI: Open MPI 4.1's own crash or hang where a communicator is freed before its requests have ended.
 #include <mpi.h>
-// after it
-#include <mpi-ext.h>
 
 #include <algorithm>
 #include <fstream>
 #include <string>
 
 #include "check.hpp"
+#include "persistent_names.hpp"
 
 namespace {
 

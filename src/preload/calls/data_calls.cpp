@@ -208,7 +208,7 @@ CHASQUI_AMONG_ALL(Allgather_c, Allgather, Kind::allgather, MPI_Count)
 CHASQUI_AMONG_ALL(Alltoall_c, Alltoall, Kind::alltoall, MPI_Count)
 #endif
 
-#ifdef CHASQUI_COMPONENT
+#ifdef CHASQUI_GOES_ON
 namespace {
 
 void* plan_movement(Collective what, int form, const Movement& movement, MPI_Comm comm) {
@@ -223,9 +223,7 @@ void* plan_movement(Collective what, int form, const Movement& movement, MPI_Com
 
 }  // namespace
 
-extern "C" {
-
-void* chasqui_plan_Barrier(int form, MPI_Comm comm) {
+extern "C" void* chasqui_plan_Barrier(int form, MPI_Comm comm) {
   return plan(
       {Collective::Barrier, comm, 0, MPI_BYTE}, static_cast<Form>(form), comm,
       [](const CommState&) { return CallFacts{}; },
@@ -236,33 +234,35 @@ void* chasqui_plan_Barrier(int form, MPI_Comm comm) {
       });
 }
 
-void* chasqui_plan_Bcast(int form, void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
-  return plan_movement(Collective::Bcast, form, {Kind::broadcast, root, nullptr, 0, type, buffer, count, type}, comm);
-}
-
-void* chasqui_plan_Gather(int form, const void* send, int sendcount, MPI_Datatype sendtype, void* receive,
-                          int receivecount, MPI_Datatype receivetype, int root, MPI_Comm comm) {
-  return plan_movement(Collective::Gather, form,
-                       {Kind::gather, root, send, sendcount, sendtype, receive, receivecount, receivetype}, comm);
-}
-
-void* chasqui_plan_Scatter(int form, const void* send, int sendcount, MPI_Datatype sendtype, void* receive,
-                           int receivecount, MPI_Datatype receivetype, int root, MPI_Comm comm) {
-  return plan_movement(Collective::Scatter, form,
-                       {Kind::scatter, root, send, sendcount, sendtype, receive, receivecount, receivetype}, comm);
-}
-
-void* chasqui_plan_Allgather(int form, const void* send, int sendcount, MPI_Datatype sendtype, void* receive,
-                             int receivecount, MPI_Datatype receivetype, MPI_Comm comm) {
-  return plan_movement(Collective::Allgather, form,
-                       {Kind::allgather, 0, send, sendcount, sendtype, receive, receivecount, receivetype}, comm);
-}
-
-void* chasqui_plan_Alltoall(int form, const void* send, int sendcount, MPI_Datatype sendtype, void* receive,
-                            int receivecount, MPI_Datatype receivetype, MPI_Comm comm) {
-  return plan_movement(Collective::Alltoall, form,
-                       {Kind::alltoall, 0, send, sendcount, sendtype, receive, receivecount, receivetype}, comm);
-}
-
-}  // extern "C"
+#define CHASQUI_PLAN_BCAST(name, Count)                                                                           \
+  extern "C" void* chasqui_plan_##name(int form, void* buffer, Count count, MPI_Datatype type, int root,          \
+                                       MPI_Comm comm) {                                                           \
+    return plan_movement(Collective::Bcast, form, {Kind::broadcast, root, nullptr, 0, type, buffer, count, type}, \
+                         comm);                                                                                   \
+  }
+#define CHASQUI_PLAN_ROOTED(name, what, kind, Count)                                                          \
+  extern "C" void* chasqui_plan_##name(int form, const void* send, Count sendcount, MPI_Datatype sendtype,    \
+                                       void* receive, Count receivecount, MPI_Datatype receivetype, int root, \
+                                       MPI_Comm comm) {                                                       \
+    return plan_movement(Collective::what, form,                                                              \
+                         {kind, root, send, sendcount, sendtype, receive, receivecount, receivetype}, comm);  \
+  }
+#define CHASQUI_PLAN_AMONG_ALL(name, what, kind, Count)                                                              \
+  extern "C" void* chasqui_plan_##name(int form, const void* send, Count sendcount, MPI_Datatype sendtype,           \
+                                       void* receive, Count receivecount, MPI_Datatype receivetype, MPI_Comm comm) { \
+    return plan_movement(Collective::what, form,                                                                     \
+                         {kind, 0, send, sendcount, sendtype, receive, receivecount, receivetype}, comm);            \
+  }
+CHASQUI_PLAN_BCAST(Bcast, int)
+CHASQUI_PLAN_ROOTED(Gather, Gather, Kind::gather, int)
+CHASQUI_PLAN_ROOTED(Scatter, Scatter, Kind::scatter, int)
+CHASQUI_PLAN_AMONG_ALL(Allgather, Allgather, Kind::allgather, int)
+CHASQUI_PLAN_AMONG_ALL(Alltoall, Alltoall, Kind::alltoall, int)
+#ifdef CHASQUI_LARGE_COUNTS
+CHASQUI_PLAN_BCAST(Bcast_c, MPI_Count)
+CHASQUI_PLAN_ROOTED(Gather_c, Gather, Kind::gather, MPI_Count)
+CHASQUI_PLAN_ROOTED(Scatter_c, Scatter, Kind::scatter, MPI_Count)
+CHASQUI_PLAN_AMONG_ALL(Allgather_c, Allgather, Kind::allgather, MPI_Count)
+CHASQUI_PLAN_AMONG_ALL(Alltoall_c, Alltoall, Kind::alltoall, MPI_Count)
+#endif
 #endif

@@ -162,7 +162,7 @@ CHASQUI_UNEVEN(Alltoallv_c, Alltoallv, MPI_Count, MPI_Aint, MPI_Datatype, CHASQU
 CHASQUI_UNEVEN(Alltoallw_c, Alltoallw, MPI_Count, MPI_Aint, const MPI_Datatype*, CHASQUI_TYPES, true)
 #endif
 
-#ifdef CHASQUI_COMPONENT
+#ifdef CHASQUI_GOES_ON
 namespace {
 
 void* plan_uneven(Collective what, int form, const UnevenExchange& exchange, MPI_Comm comm) {
@@ -174,25 +174,19 @@ void* plan_uneven(Collective what, int form, const UnevenExchange& exchange, MPI
 
 }  // namespace
 
-extern "C" {
-
-void* chasqui_plan_Alltoallv(int form, const void* send, const int* sendcounts, const int* senddisplacements,
-                             MPI_Datatype sendtype, void* receive, const int* receivecounts,
-                             const int* receivedisplacements, MPI_Datatype receivetype, MPI_Comm comm) {
-  return plan_uneven(Collective::Alltoallv, form,
-                     {{send, sendcounts, senddisplacements, &sendtype, false},
-                      {receive, receivecounts, receivedisplacements, &receivetype, false}},
-                     comm);
-}
-
-void* chasqui_plan_Alltoallw(int form, const void* send, const int* sendcounts, const int* senddisplacements,
-                             const MPI_Datatype* sendtypes, void* receive, const int* receivecounts,
-                             const int* receivedisplacements, const MPI_Datatype* receivetypes, MPI_Comm comm) {
-  return plan_uneven(Collective::Alltoallw, form,
-                     {{send, sendcounts, senddisplacements, sendtypes, true},
-                      {receive, receivecounts, receivedisplacements, receivetypes, true}},
-                     comm);
-}
-
-}  // extern "C"
+#define CHASQUI_PLAN_UNEVEN(name, what, Count, Place, Type, types, each)                                               \
+  extern "C" void* chasqui_plan_##name(                                                                                \
+      int form, const void* send, const Count* sendcounts, const Place* senddisplacements, Type sendtype,              \
+      void* receive, const Count* receivecounts, const Place* receivedisplacements, Type receivetype, MPI_Comm comm) { \
+    return plan_uneven(Collective::what, form,                                                                         \
+                       {{send, sendcounts, senddisplacements, types(sendtype), each},                                  \
+                        {receive, receivecounts, receivedisplacements, types(receivetype), each}},                     \
+                       comm);                                                                                          \
+  }
+CHASQUI_PLAN_UNEVEN(Alltoallv, Alltoallv, int, int, MPI_Datatype, CHASQUI_ONE_TYPE, false)
+CHASQUI_PLAN_UNEVEN(Alltoallw, Alltoallw, int, int, const MPI_Datatype*, CHASQUI_TYPES, true)
+#ifdef CHASQUI_LARGE_COUNTS
+CHASQUI_PLAN_UNEVEN(Alltoallv_c, Alltoallv, MPI_Count, MPI_Aint, MPI_Datatype, CHASQUI_ONE_TYPE, false)
+CHASQUI_PLAN_UNEVEN(Alltoallw_c, Alltoallw, MPI_Count, MPI_Aint, const MPI_Datatype*, CHASQUI_TYPES, true)
+#endif
 #endif

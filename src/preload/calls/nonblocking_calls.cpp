@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Calls that always go to the MPI library, counted with the reason: the non-blocking collectives, and those that make persistent ones. MPI
-// promises that they go on whatever the program does next, a receive or a file operation included; only the MPI library can keep that.
+// The non-blocking collectives, and those that make persistent ones. MPI promises that they go on whatever the program does next, a receive or a
+// file operation included. Under MPICH non-blocking ones are ours where its progress is seen (hooked/progress.hpp). All others go to the MPI
+// library, counted with the reason.
 #include <mpi.h>
 #ifdef OPEN_MPI
 #include <mpi-ext.h>
 #endif
 
+#include "preload/hooked/requests.hpp"
 #include "preload/native.hpp"
 #include "preload/serve.hpp"
 
@@ -34,16 +36,37 @@ CHASQUI_WITH_COUNTS(CHASQUI_NEXT_LARGE_MAKER)
 
 using namespace chasqui::preload;
 
+#ifdef CHASQUI_GOES_ON
+/// Ends a function that is called, if the call is ours.
+#define CHASQUI_UNLESS_OURS(name, form, give, arguments)                                          \
+  if (may_go_on(comm, request)) {                                                                 \
+    void* const call = chasqui_plan_##name(static_cast<int>(Form::form), CHASQUI_OPEN arguments); \
+    if (call != nullptr) return give(call, comm, request);                                        \
+  }
+#define CHASQUI_PLANS(Name, name, parameters, arguments) \
+  extern "C" void* chasqui_plan_##Name(int form, CHASQUI_OPEN parameters);
+#define CHASQUI_PLANS_LARGE(Name, name, parameters, arguments) \
+  extern "C" void* chasqui_plan_##Name##_c(int form, CHASQUI_OPEN parameters);
+CHASQUI_COLLECTIVES(CHASQUI_PLANS)
+CHASQUI_WITH_COUNTS_OF(CHASQUI_PLANS_LARGE, MPI_Count, MPI_Aint)
+#define CHASQUI_NOT_OURS(what)
+#else
+#define CHASQUI_UNLESS_OURS(name, form, give, arguments)
+#define CHASQUI_NOT_OURS(what) pass_on(Collective::what);
+#endif
+
 #define CHASQUI_PASS(Name, name, parameters, arguments)                                               \
   extern "C" int MPI_I##name(CHASQUI_OPEN parameters, MPI_Request* request) {                         \
     CHASQUI_CALLER                                                                                    \
-    pass_on(Collective::I##name);                                                                     \
+    CHASQUI_UNLESS_OURS(Name, nonblocking, hand_out, arguments)                                       \
+    CHASQUI_NOT_OURS(I##name)                                                                         \
     return next::I##name(CHASQUI_OPEN arguments, request);                                            \
   }                                                                                                   \
   CHASQUI_NAMES(I##name)                                                                              \
   extern "C" int CHASQUI_MAKER(Name)(CHASQUI_OPEN parameters, MPI_Info info, MPI_Request * request) { \
     CHASQUI_CALLER                                                                                    \
-    pass_on(Collective::Name##_init);                                                                 \
+    CHASQUI_UNLESS_OURS(Name, persistent, hand_out_persistent, arguments)                             \
+    CHASQUI_NOT_OURS(Name##_init)                                                                     \
     return next::Name##_init(CHASQUI_OPEN arguments, info, request);                                  \
   }                                                                                                   \
   extern "C" decltype(CHASQUI_MAKER(Name)) CHASQUI_OTHER_MAKER(Name) [[gnu::alias(CHASQUI_PREFIX #Name "_init")]];
@@ -53,13 +76,15 @@ CHASQUI_COLLECTIVES(CHASQUI_PASS)
 #define CHASQUI_PASS_LARGE(Name, name, parameters, arguments)                                        \
   extern "C" int MPI_I##name##_c(CHASQUI_OPEN parameters, MPI_Request* request) {                    \
     CHASQUI_CALLER                                                                                   \
-    pass_on(Collective::I##name);                                                                    \
+    CHASQUI_UNLESS_OURS(Name##_c, nonblocking, hand_out, arguments)                                  \
+    CHASQUI_NOT_OURS(I##name)                                                                        \
     return next::I##name##_c(CHASQUI_OPEN arguments, request);                                       \
   }                                                                                                  \
   CHASQUI_NAMES(I##name##_c)                                                                         \
   extern "C" int MPI_##Name##_init_c(CHASQUI_OPEN parameters, MPI_Info info, MPI_Request* request) { \
     CHASQUI_CALLER                                                                                   \
-    pass_on(Collective::Name##_init);                                                                \
+    CHASQUI_UNLESS_OURS(Name##_c, persistent, hand_out_persistent, arguments)                        \
+    CHASQUI_NOT_OURS(Name##_init)                                                                    \
     return next::Name##_init_c(CHASQUI_OPEN arguments, info, request);                               \
   }                                                                                                  \
   CHASQUI_NAMES(Name##_init_c)

@@ -395,8 +395,11 @@ extern "C" int MPI_Reduce_scatter_c(const void* send, void* receive, const MPI_C
 CHASQUI_NAMES(Reduce_scatter_c)
 #endif
 
-#ifdef CHASQUI_COMPONENT
+#ifdef CHASQUI_GOES_ON
 namespace {
+
+/// As an int; the largest one stands for all that are larger, and is as much too long.
+int most(MPI_Aint count) { return narrowed(std::min<MPI_Aint>(count, 0x7fffffff)); }
 
 void* plan_fold(Collective what, int form, const Reduction& reduction, MPI_Comm comm) {
   return plan(
@@ -414,41 +417,49 @@ void* plan_scattered(Collective what, int form, const Reduction& whole, Counts c
 
 }  // namespace
 
-extern "C" {
-
-void* chasqui_plan_Reduce(int form, const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, int root,
-                          MPI_Comm comm) {
-  return plan_fold(Collective::Reduce, form, {send, receive, count, type, op, Kind::reduce, root, false}, comm);
-}
-
-void* chasqui_plan_Allreduce(int form, const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op,
-                             MPI_Comm comm) {
-  return plan_fold(Collective::Allreduce, form, {send, receive, count, type, op, Kind::allreduce, -1, false}, comm);
-}
-
-void* chasqui_plan_Scan(int form, const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op,
-                        MPI_Comm comm) {
-  return plan_fold(Collective::Scan, form, {send, receive, count, type, op, Kind::scan, -1, false}, comm);
-}
-
-void* chasqui_plan_Exscan(int form, const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op,
-                          MPI_Comm comm) {
-  return plan_fold(Collective::Exscan, form, {send, receive, count, type, op, Kind::scan, -1, true}, comm);
-}
-
-void* chasqui_plan_Reduce_scatter_block(int form, const void* send, void* receive, int count, MPI_Datatype type,
-                                        MPI_Op op, MPI_Comm comm) {
-  return plan_scattered(
-      Collective::Reduce_scatter_block, form, blocks_of(send, receive, count, type, op, comm),
-      [&](const CommState& state) { return std::vector<int>(static_cast<std::size_t>(state.size), count); }, comm);
-}
-
-void* chasqui_plan_Reduce_scatter(int form, const void* send, void* receive, const int* counts, MPI_Datatype type,
-                                  MPI_Op op, MPI_Comm comm) {
+#define CHASQUI_PLAN_FOLD(name, what, Count, kind, exclusive)                                                     \
+  extern "C" void* chasqui_plan_##name(int form, const void* send, void* receive, Count count, MPI_Datatype type, \
+                                       MPI_Op op, MPI_Comm comm) {                                                \
+    return plan_fold(Collective::what, form, {send, receive, most(count), type, op, kind, -1, exclusive}, comm);  \
+  }
+#define CHASQUI_PLAN_REDUCE(name, Count)                                                                          \
+  extern "C" void* chasqui_plan_##name(int form, const void* send, void* receive, Count count, MPI_Datatype type, \
+                                       MPI_Op op, int root, MPI_Comm comm) {                                      \
+    return plan_fold(Collective::Reduce, form, {send, receive, most(count), type, op, Kind::reduce, root, false}, \
+                     comm);                                                                                       \
+  }
+#define CHASQUI_PLAN_REDUCE_SCATTER_BLOCK(name, Count)                                                                \
+  extern "C" void* chasqui_plan_##name(int form, const void* send, void* receive, Count count, MPI_Datatype type,     \
+                                       MPI_Op op, MPI_Comm comm) {                                                    \
+    const int block = most(count);                                                                                    \
+    return plan_scattered(                                                                                            \
+        Collective::Reduce_scatter_block, form, blocks_of(send, receive, block, type, op, comm),                      \
+        [&](const CommState& state) { return std::vector<int>(static_cast<std::size_t>(state.size), block); }, comm); \
+  }
+CHASQUI_PLAN_REDUCE(Reduce, int)
+CHASQUI_PLAN_FOLD(Allreduce, Allreduce, int, Kind::allreduce, false)
+CHASQUI_PLAN_FOLD(Scan, Scan, int, Kind::scan, false)
+CHASQUI_PLAN_FOLD(Exscan, Exscan, int, Kind::scan, true)
+CHASQUI_PLAN_REDUCE_SCATTER_BLOCK(Reduce_scatter_block, int)
+extern "C" void* chasqui_plan_Reduce_scatter(int form, const void* send, void* receive, const int* counts,
+                                             MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
   return plan_scattered(
       Collective::Reduce_scatter, form, shares_of(send, receive, counts, type, op, comm),
       [&](const CommState& state) { return std::vector<int>(counts, counts + state.size); }, comm);
 }
-
-}  // extern "C"
+#ifdef CHASQUI_LARGE_COUNTS
+CHASQUI_PLAN_REDUCE(Reduce_c, MPI_Count)
+CHASQUI_PLAN_FOLD(Allreduce_c, Allreduce, MPI_Count, Kind::allreduce, false)
+CHASQUI_PLAN_FOLD(Scan_c, Scan, MPI_Count, Kind::scan, false)
+CHASQUI_PLAN_FOLD(Exscan_c, Exscan, MPI_Count, Kind::scan, true)
+CHASQUI_PLAN_REDUCE_SCATTER_BLOCK(Reduce_scatter_block_c, MPI_Count)
+extern "C" void* chasqui_plan_Reduce_scatter_c(int form, const void* send, void* receive, const MPI_Count* counts,
+                                               MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  int ranks = 0;
+  if (counts != nullptr) PMPI_Comm_size(comm, &ranks);
+  std::vector<int> narrow(static_cast<std::size_t>(ranks));
+  std::transform(counts, counts + ranks, narrow.begin(), most);
+  return chasqui_plan_Reduce_scatter(form, send, receive, counts == nullptr ? nullptr : narrow.data(), type, op, comm);
+}
+#endif
 #endif

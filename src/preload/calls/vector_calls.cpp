@@ -373,7 +373,7 @@ CHASQUI_GATHERV(Gatherv_c, MPI_Count, MPI_Aint)
 CHASQUI_SCATTERV(Scatterv_c, MPI_Count, MPI_Aint)
 #endif
 
-#ifdef CHASQUI_COMPONENT
+#ifdef CHASQUI_GOES_ON
 namespace {
 
 /// What goes on by itself cannot wait for the root to say the sizes. As an all-to-all in which nobody but the root gets, or gives, anything
@@ -415,32 +415,38 @@ void* plan_rooted(Collective what, int form, const RootedBlocks& rooted, MPI_Com
 
 }  // namespace
 
-extern "C" {
-
-void* chasqui_plan_Allgatherv(int form, const void* send, int sendcount, MPI_Datatype sendtype, void* receive,
-                              const int* counts, const int* displacements, MPI_Datatype receivetype, MPI_Comm comm) {
-  const BlocksForAll blocks{send, sendcount, sendtype, receive, counts, displacements, receivetype};
-  return plan(
-      {Collective::Allgatherv, MPI_COMM_NULL, 0, MPI_BYTE}, static_cast<Form>(form), comm,
-      [&](const CommState& state) { return blocks.look(state); },
-      [&](const CommState& state) { return std::make_unique<BlocksForAllCall>(blocks, state); });
-}
-
-void* chasqui_plan_Gatherv(int form, const void* send, int sendcount, MPI_Datatype sendtype, void* receive,
-                           const int* counts, const int* displacements, MPI_Datatype receivetype, int root,
-                           MPI_Comm comm) {
-  return plan_rooted(Collective::Gatherv, form,
-                     {Kind::gather, root, receive, counts, displacements, receivetype, send, sendcount, sendtype},
-                     comm);
-}
-
-void* chasqui_plan_Scatterv(int form, const void* send, const int* counts, const int* displacements,
-                            MPI_Datatype sendtype, void* receive, int receivecount, MPI_Datatype receivetype, int root,
-                            MPI_Comm comm) {
-  return plan_rooted(Collective::Scatterv, form,
-                     {Kind::scatter, root, send, counts, displacements, sendtype, receive, receivecount, receivetype},
-                     comm);
-}
-
-}  // extern "C"
+#define CHASQUI_PLAN_ALLGATHERV(name, Count, Place)                                                        \
+  extern "C" void* chasqui_plan_##name(int form, const void* send, Count sendcount, MPI_Datatype sendtype, \
+                                       void* receive, const Count* counts, const Place* displacements,     \
+                                       MPI_Datatype receivetype, MPI_Comm comm) {                          \
+    const BlocksForAll blocks{send, sendcount, sendtype, receive, counts, displacements, receivetype};     \
+    return plan(                                                                                           \
+        {Collective::Allgatherv, MPI_COMM_NULL, 0, MPI_BYTE}, static_cast<Form>(form), comm,               \
+        [&](const CommState& state) { return blocks.look(state); },                                        \
+        [&](const CommState& state) { return std::make_unique<BlocksForAllCall>(blocks, state); });        \
+  }
+#define CHASQUI_PLAN_GATHERV(name, Count, Place)                                                                     \
+  extern "C" void* chasqui_plan_##name(int form, const void* send, Count sendcount, MPI_Datatype sendtype,           \
+                                       void* receive, const Count* counts, const Place* displacements,               \
+                                       MPI_Datatype receivetype, int root, MPI_Comm comm) {                          \
+    return plan_rooted(Collective::Gatherv, form,                                                                    \
+                       {Kind::gather, root, receive, counts, displacements, receivetype, send, sendcount, sendtype}, \
+                       comm);                                                                                        \
+  }
+#define CHASQUI_PLAN_SCATTERV(name, Count, Place)                                                                   \
+  extern "C" void* chasqui_plan_##name(int form, const void* send, const Count* counts, const Place* displacements, \
+                                       MPI_Datatype sendtype, void* receive, Count receivecount,                    \
+                                       MPI_Datatype receivetype, int root, MPI_Comm comm) {                         \
+    return plan_rooted(                                                                                             \
+        Collective::Scatterv, form,                                                                                 \
+        {Kind::scatter, root, send, counts, displacements, sendtype, receive, receivecount, receivetype}, comm);    \
+  }
+CHASQUI_PLAN_ALLGATHERV(Allgatherv, int, int)
+CHASQUI_PLAN_GATHERV(Gatherv, int, int)
+CHASQUI_PLAN_SCATTERV(Scatterv, int, int)
+#ifdef CHASQUI_LARGE_COUNTS
+CHASQUI_PLAN_ALLGATHERV(Allgatherv_c, MPI_Count, MPI_Aint)
+CHASQUI_PLAN_GATHERV(Gatherv_c, MPI_Count, MPI_Aint)
+CHASQUI_PLAN_SCATTERV(Scatterv_c, MPI_Count, MPI_Aint)
+#endif
 #endif

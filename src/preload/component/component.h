@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What the two halves of the component say to each other: Open MPI's side, which must be C (component.c: its internal headers
-// are not C++), and the serving code of this room.
+// are not C++), and the serving code of this room. Of calls that go on MPICH's side (hooked/) says and hears the same.
 #pragma once
 
 #include <mpi.h>

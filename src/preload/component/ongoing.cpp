@@ -9,6 +9,7 @@
 #include "chasqui/run/choose.hpp"
 #include "preload/component/beside.hpp"
 #include "preload/component/component.h"
+#include "preload/hooked/handles.hpp"
 #include "preload/report.hpp"
 #include "preload/start/settings.hpp"
 #include "run/board/shape.hpp"
@@ -19,15 +20,22 @@ namespace {
 
 /// Bytes; beyond, a call needs many turns, and a program that computes beside a non-blocking one gives few.
 constexpr std::size_t kFewTurns = 64 * 1024;
-constexpr int kTurnsAtOnce = 4;   ///< turns that a non-blocking call gets before it returns
-constexpr int kAtStart = 200;     ///< those of a persistent one: some microseconds, in which a short one ends
+constexpr int kTurnsAtOnce = 4;  ///< turns that a non-blocking call gets before it returns
+constexpr int kAtStart = 200;    ///< those of a persistent one: some microseconds, in which a short one ends
+#ifdef CHASQUI_COMPONENT
+constexpr bool kPreparesBeside =
+    true;  ///< are communicators prepared beside their non-blocking calls, and those counted for that?
+constexpr bool kBetweenNodes = true;  ///< may messages be sent in the progress of the MPI library?
+#else
+constexpr bool kPreparesBeside = false, kBetweenNodes = false;
+#endif
 constexpr unsigned kSeldom = 64;  ///< turns without a move after which failures are looked for
 
 /// Whose error handler Open MPI calls where a request of a collective ends with an error. The request's own communicator may be freed by then.
 const MPI_Comm kHandles = MPI_COMM_WORLD;
 
-bool left_to_threads = false;
-bool advancing = false;  ///< the list of what goes on must not change meanwhile
+Reason left = Reason::none;  ///< why all is left to the MPI library
+bool advancing = false;      ///< the list of what goes on must not change meanwhile
 
 struct Ongoing {
   Collective what;  ///< in its form
@@ -35,6 +43,7 @@ struct Ongoing {
   Race* race;
   std::size_t bytes;
   std::unique_ptr<OwnedCall> parts;
+  Handles handles{};  ///< of the program's, that it may free before the call has ended
   /// Persistent: ranks may start theirs in any order, so each has a part of its own, made where all must call in one order.
   PrivatePart own{};
   bool started = false, failed = false;
@@ -53,7 +62,7 @@ std::vector<Ongoing*>& going() {
 /// Why no call of this collective is ours; none: some may be. The same on all ranks.
 Reason objection(Collective what) {
   if (settings().disabled[static_cast<int>(what)]) return Reason::disabled;
-  return left_to_threads ? Reason::threads : Reason::none;
+  return left;
 }
 
 /// Whose verdict counts for a call in another form too.
@@ -79,12 +88,13 @@ Reason objection(Collective blocking, Form form, CommState& state, MPI_Comm comm
     prepare(state, comm);
     if (state.never != Reason::none) return state.never;
   }
+  if (!kBetweenNodes && state.comm != nullptr && state.comm->topology().nodes > 1) return Reason::nonblocking;
   if (s.trials != 0 && facts.bytes > kFewTurns && form == Form::nonblocking) return Reason::many_turns;
   if (state.comm == nullptr) return Reason::unprepared;
   if (s.trials == 0) return Reason::none;
-  // On one node our all-reduces were 2.5 to 7 times as fast as Open MPI's at all sizes, where a blocking one had lost too
+  // Under Open MPI on one node our all-reduces were 2.5 to 7 times as fast as Open MPI's at all sizes, where a blocking one had lost too
   // (docs/component.md).
-  if (blocking == Collective::Allreduce && state.comm->topology().nodes == 1) return Reason::none;
+  if (kPreparesBeside && blocking == Collective::Allreduce && state.comm->topology().nodes == 1) return Reason::none;
   return blocking_race(blocking, state, facts).verdict == Verdict::native ? Reason::slower : Reason::none;
 }
 
@@ -111,10 +121,20 @@ std::string what_was_thrown() {
   }
 }
 
+/// Of a request, whose error handler the MPI library calls when the program waits.
+int say_error(int error_class, const std::string& text) {
+#ifdef CHASQUI_COMPONENT
+  return raise(kHandles, error_class, text);
+#else
+  say(text);
+  return error_class;
+#endif
+}
+
 /// Has it ended? Then `code` is what the program gets.
 bool ended(Ongoing& one, int& code) {
   const auto failed = [&](int error_class, const std::string& why) {
-    code = raise(kHandles, error_class, fmt::format("MPI_{}: {}", to_string(one.what), why));
+    code = say_error(error_class, fmt::format("MPI_{}: {}", to_string(one.what), why));
     return true;
   };
   code = MPI_SUCCESS;
@@ -147,12 +167,12 @@ void begin_meanwhile() {
   if (!advancing) begin_held_back();
 }
 
-void leave_to_threads() { left_to_threads = true; }
+void leave_all(Reason reason) { left = reason; }
 
-void agree_on_threads() {
-  int some = left_to_threads ? 1 : 0;
-  PMPI_Allreduce(MPI_IN_PLACE, &some, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-  left_to_threads = some != 0;
+void agree_on_leaving() {
+  auto most = static_cast<int>(left);
+  PMPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  left = static_cast<Reason>(most);
 }
 
 void* plan(const RepeatedCall& like, Form form, MPI_Comm comm, FunctionRef<CallFacts(const CommState&)> look,
@@ -175,8 +195,13 @@ void* plan(const RepeatedCall& like, Form form, MPI_Comm comm, FunctionRef<CallF
     const std::uint64_t generation = generation_of_handles();
     CommState* const state = state_of(comm);
     if (state == nullptr) return nullptr;
+    if (state->never == Reason::inter || state->never == Reason::one_rank) {  // lists have other lengths there
+      note(what, state->never);
+      return nullptr;
+    }
+    const CollectedHandles handles;
     const CallFacts facts = look(*state);
-    if (form == Form::nonblocking && !state->prepared) count_call(*state);
+    if (kPreparesBeside && form == Form::nonblocking && !state->prepared) count_call(*state);
     Reason reason = objection(blocking, form, *state, comm, facts);
     if (reason == Reason::unprepared && form == Form::nonblocking) {
       const Standing standing = stand(*state, comm);
@@ -199,8 +224,8 @@ void* plan(const RepeatedCall& like, Form form, MPI_Comm comm, FunctionRef<CallF
       note(what, own.missing);
       return nullptr;
     }
-    auto one = std::make_unique<Ongoing>(
-        Ongoing{what, state, &state->race(what, facts.bytes, false), facts.bytes, std::move(parts), std::move(own)});
+    auto one = std::make_unique<Ongoing>(Ongoing{what, state, &state->race(what, facts.bytes, false), facts.bytes,
+                                                 std::move(parts), handles.with(facts.op), std::move(own)});
     state->goes_on = true;
     ++state->lasting;
     return one.release();
@@ -236,7 +261,7 @@ int chasqui_component_start(void* call, void* request, int persistent) {
     }
   } catch (...) {
     one.failed = true;
-    return raise(kHandles, MPI_ERR_OTHER, fmt::format("MPI_{}: {}", to_string(one.what), what_was_thrown()));
+    return say_error(MPI_ERR_OTHER, fmt::format("MPI_{}: {}", to_string(one.what), what_was_thrown()));
   }
   going().push_back(&one);
   return MPI_SUCCESS;

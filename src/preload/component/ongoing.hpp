@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Collectives that go on after their call has returned: non-blocking ones, and persistent ones, which are planned once and
-// started many times. Open MPI advances them whenever it waits for anything, so a rank inside a foreign MPI_Recv goes on.
+// started many times. They are advanced whenever the MPI library makes progress, so a rank inside a foreign MPI_Recv goes on: in Open MPI by
+// the component's other half, in MPICH by hooked/.
 // Whether one is ours follows from agreed things alone, so all ranks decide alike: whether the communicator is prepared, the size,
 // and the blocking form's verdict.
 #pragma once
@@ -11,7 +12,7 @@
 
 namespace chasqui::preload {
 
-/// Makes the call if it is ours; nullptr: it goes to the MPI library. What is returned belongs to the component's other half. like: one
+/// Makes the call if it is ours; nullptr: it goes to the MPI library. What is returned belongs to who hands out the request. like: one
 /// that has the same length whatever the addresses are; without a communicator where that cannot be said.
 void* plan(const RepeatedCall& like, Form form, MPI_Comm comm, FunctionRef<CallFacts(const CommState&)> look,
            FunctionRef<std::unique_ptr<OwnedCall>(const CommState&)> make);
@@ -25,9 +26,9 @@ void begin_meanwhile();
 /// What a program has not waited for before MPI_Finalize goes no further.
 void abandon();
 
-/// Any thread may make progress: nothing is planned. Before agree_on_threads().
-void leave_to_threads();
-/// What one rank leaves to its threads is left by all. Collective over MPI_COMM_WORLD, before the first call.
-void agree_on_threads();
+/// Nothing is planned, for this reason: any thread may make progress, say. Before agree_on_leaving().
+void leave_all(Reason reason);
+/// What one rank leaves to the MPI library is left by all. Collective over MPI_COMM_WORLD, before the first call.
+void agree_on_leaving();
 
 }  // namespace chasqui::preload

@@ -22,7 +22,7 @@ Handshake shake_hands(std::uint64_t settings_hash, std::int64_t) {
     std::uint64_t theirs = 0;
     if (chasqui_component_hash_of(r, &theirs) == 0 || theirs != settings_hash) return Handshake::different;
   }
-  agree_on_threads();
+  agree_on_leaving();
   return Handshake::all_alike;
 }
 
@@ -31,7 +31,7 @@ void arrange_end() {}  // a hook of Open MPI's calls it
 }  // namespace chasqui::preload
 
 void chasqui_component_begin(int many_threads) {
-  if (many_threads != 0) chasqui::preload::leave_to_threads();
+  if (many_threads != 0) chasqui::preload::leave_all(chasqui::preload::Reason::threads);
   chasqui::preload::while_waiting = chasqui::preload::begin_meanwhile;
   chasqui::preload::begin();
 }
