@@ -23,7 +23,7 @@ OPTION = {"broadcast": "bcast", "allreduce": "allreduce", "reduce": "reduce", "b
 TWO_LEVEL = {
     "broadcast": "SMP_binomial SMP_binary SMP_linear mvapich2_inter_node",
     "reduce": "mvapich2_two_level",
-    "allreduce": "smp_binomial smp_rdb smp_rsag mvapich2_two_level",
+    "allreduce": "smp_binomial smp_rdb smp_rsag smp_rsag_rab smp_rsag_lr smp_binomial_pipeline mvapich2_rs mvapich2_two_level",
     "barrier": "mpich_smp",
 }
 SELECTORS = ["mvapich2", "impi"]

@@ -243,6 +243,54 @@ Schedule with_root(Schedule schedule, Rank root) {
   return schedule;
 }
 
+/// Who says so.
+const char* source_of(const AtlasEntry& entry) {
+  return entry.evidence == Evidence::argument ? "an argument without search (docs/solve.md)"
+                                              : "exact search (docs/atlas.md)";
+}
+
+/// Of the atlas of clusters, which is part of the library too; only the line that is asked for is read. Time: a look at every line.
+std::optional<AtlasEntry> entry_on_cluster(const Instance& instance) {
+  static const char* const kLines[] = {
+#include "clusters_lines.inc"
+      ""};
+  const LogP& m = instance.machine;
+  const Nodes& nodes = instance.nodes;
+  if (!nodes.uniform() || instance.problem.items != 1 || instance.problem.exclusive) return std::nullopt;
+  const std::string begin = fmt::format("cluster-{} {} {} {} {} {} {} {} {} ", to_string(instance.problem.kind),
+                                        nodes.count(), nodes.largest(), m.L.ticks, m.o.ticks, m.g.ticks,
+                                        nodes.gamma.ticks, nodes.publish.ticks, nodes.read.ticks);
+  for (const std::string_view line : kLines) {
+    if (line.starts_with(begin)) return entry_from_line(line, "the shipped atlas of clusters");
+  }
+  return std::nullopt;
+}
+
+/// The same with another root: equal nodes are alike, and so are the ranks of a node. REQUIRES a broadcast.
+Schedule with_root_on_cluster(Schedule schedule, Rank root) {
+  const auto n = static_cast<std::int32_t>(schedule.nodes.largest());
+  const std::int32_t node = root.index / n, place = root.index % n;
+  const auto exchanged = [](std::int32_t x, std::int32_t y) { return x == y ? 0 : x == 0 ? y : x; };
+  const auto rename = [&](Rank& rank) {
+    const bool home = rank.index < n;
+    rank.index = exchanged(rank.index / n, node) * n + (home ? exchanged(rank.index % n, place) : rank.index % n);
+  };
+  for (Send& send : schedule.sends) rename(send.from), rename(send.to);
+  for (Publication& publication : schedule.publications) rename(publication.rank);
+  for (Reading& reading : schedule.readings) rename(reading.rank), rename(reading.from);
+  schedule.problem.root = root;
+  normalise(schedule);
+  return schedule;
+}
+
+plan::PlanPtr cluster_plan_from_atlas(const Instance& instance) {
+  if (instance.problem.root != Rank{} && instance.problem.kind != Kind::broadcast) return nullptr;
+  const std::optional<AtlasEntry> entry = entry_on_cluster(instance);
+  if (!entry) return nullptr;
+  return std::make_shared<plan::ListedClusterPlan>(with_root_on_cluster(entry->witness, instance.problem.root),
+                                                   source_of(*entry), "atlas witness");
+}
+
 }  // namespace
 
 std::optional<AtlasEntry> atlas_entry(const Instance& instance, const Options& options) {
@@ -254,16 +302,15 @@ std::optional<AtlasEntry> atlas_entry(const Instance& instance, const Options& o
 
 plan::PlanPtr plan_from_atlas(const Instance& instance) {
   if (instance.problem.kind == Kind::stream || !instance.problem.commutative) return nullptr;
+  if (!instance.nodes.empty()) return cluster_plan_from_atlas(instance);
   Instance asked = forwards(instance);
   asked.problem.root = Rank{0};
   const AtlasEntry* entry = Atlas::shipped().find(asked);
   if (entry == nullptr) return nullptr;
-  const char* source = entry->evidence == Evidence::argument ? "an argument without search (docs/solve.md)"
-                                                             : "exact search (docs/atlas.md)";
   const Schedule witness = asked.problem.kind == instance.problem.kind
                                ? with_root(entry->witness, instance.problem.root)
                                : plan::backwards(entry->witness, instance.problem);
-  return listed(witness, {entry->finish, entry->bound, source, "atlas witness"});
+  return listed(witness, {entry->finish, entry->bound, source_of(*entry), "atlas witness"});
 }
 
 plan::PlanPtr plan_from_answer(const Instance& instance, const Answer& answer) {

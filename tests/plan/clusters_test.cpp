@@ -751,8 +751,8 @@ TEST(Clusters, RefusesWhatItDoesNotPlan) {
   unequal.base.P += 999;
   unequal.nodes.runs.front().count -= 1;
   unequal.base.P -= 1000;
-  EXPECT_THROW(on_cluster(unequal, {.kind = Kind::broadcast}), Error);
-  EXPECT_THROW(on_cluster(unequal, {.kind = Kind::broadcast, .items = 101}), Error);
+  EXPECT_THROW(on_cluster(unequal, {.kind = Kind::broadcast})->schedule(), Error);
+  EXPECT_THROW(on_cluster(unequal, {.kind = Kind::broadcast, .items = 101})->schedule(), Error);
   EXPECT_THROW(on_cluster(c, {.kind = Kind::reduce, .items = 2}), Error);
   EXPECT_THROW(on_cluster(c, {.kind = Kind::allreduce, .items = 2}), Error);
   EXPECT_THROW(on_cluster(c, {.kind = Kind::broadcast, .root = Rank{8}}), Error);

@@ -13,6 +13,7 @@
 #include "plan/cluster_samples.hpp"
 #include "plan/clusters/exchange/exchange_by_first_lanes.hpp"
 #include "plan/clusters/exchange/exchange_by_lanes.hpp"
+#include "plan/clusters/exchange/exchange_by_node_lanes.hpp"
 #include "plan/clusters/exchange/exchange_in_columns.hpp"
 #include "plan/clusters/exchange/exchange_in_step.hpp"
 #include "plan/local_equals_schedule.hpp"
@@ -89,6 +90,16 @@ RC_GTEST_PROP(ExchangeInTurns, FirstLanesAreLegalOnRandomUnequalNodes, ()) {
   Problem problem{.kind = *rc::gen::element(Kind::allgather, Kind::reduce_scatter), .items = any_of(1, 3)};
   problem.commutative = any_of(0, 1) == 0;
   if (const PlanPtr plan = exchange_by_first_lanes(c, problem, {Time{0}, "none"})) expect_plan(*plan);
+}
+
+/// clusters.md, Theorem 49: with any number of lanes, more than a node has ranks, too.
+RC_GTEST_PROP(ExchangeInTurns, NodeLanesAreLegalOnRandomUnequalNodes, ()) {
+  const Cluster c = any_unequal_nodes();
+  Problem problem{.kind = *rc::gen::element(Kind::allgather, Kind::reduce_scatter), .items = any_of(1, 3)};
+  problem.commutative = any_of(0, 1) == 0;
+  const std::int64_t lanes = any_of(0, 1) == 0 ? any_of(1, 2 * c.nodes.largest()) : std::int64_t{1} << any_of(0, 5);
+  if (const PlanPtr plan = exchange_by_node_lanes(c, problem, {Time{0}, "none"}, lanes)) expect_plan(*plan);
+  if (const PlanPtr best = exchange_by_node_lanes(c, problem, {Time{0}, "none"})) expect_plan(*best);
 }
 
 /// Of what is planned some has no list, some has one, and the faster one is taken: all is legal, and no bound is too high.
@@ -223,6 +234,27 @@ TEST(ExchangeInTurns, OneNodeNeedsNoList) {
 }
 
 /// Two hundred nodes of 64 ranks or a few less, and such lists as were refused once.
+/// clusters.md, Theorem 49: one small node beside many, of which a rank has several lanes.
+TEST(ExchangeInTurns, OneSmallNodeCostsLittle) {
+  Cluster one = machine(99, 16), four = machine(200, 64);
+  one.nodes.add(1);
+  four.nodes.add(4);
+  for (Cluster* c : {&one, &four}) {
+    c->base.P = c->nodes.ranks();
+    for (const Kind kind : {Kind::allgather, Kind::reduce_scatter}) {
+      const PlanPtr plan = on_cluster(*c, {.kind = kind});
+      EXPECT_LE(plan->claim().gap().ticks * 100, plan->claim().bound.ticks * 60) << plan->claim().construction;
+      for (const std::int32_t r : {0, 700, static_cast<std::int32_t>(c->base.P - 1)}) {
+        const LocalForm form = plan->local(Rank{r});
+        for (std::size_t i = 0; i < form.sends.size(); i += form.sends.size() / 7 + 1) {
+          const LocalForm there = plan->local(form.sends[i].to);
+          EXPECT_TRUE(std::binary_search(there.receives.begin(), there.receives.end(), form.sends[i])) << r;
+        }
+      }
+    }
+  }
+}
+
 TEST(ExchangeInTurns, ManyUnequalNodesAreNearTheirBound) {
   struct Row {
     Kind kind;

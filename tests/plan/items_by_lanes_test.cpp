@@ -236,7 +236,7 @@ TEST(ItemsByLanes, RefusesListsThatAreTooLong) {
   Cluster unequal = usual(1000, 100);
   unequal.nodes.add(50);
   unequal.base.P += 50;
-  EXPECT_THROW(on_cluster(unequal, items(20'000'000)), Error);
+  EXPECT_THROW(on_cluster(unequal, items(20'000'000))->local(Rank{5}), Error);
 }
 
 }  // namespace

@@ -344,6 +344,35 @@ TEST(Atlas, AWitnessIsAPlanForAnyRoot) {
   EXPECT_FALSE(plan_from_atlas({.machine = LogP::postal(200, Time{3}), .problem = {}}));
 }
 
+/// With the atlas plans are the optimum, or the best that is known, of all tiny clusters.
+TEST(Atlas, OfTinyClustersEveryPlanIsTheBestThatIsKnown) {
+  std::map<Kind, int> later;
+  for (const AtlasEntry* entry : tiny_clusters().entries()) {
+    Instance instance = entry->instance;
+    const plan::PlanPtr known = plan_from_atlas(instance);
+    ASSERT_TRUE(known) << to_string(instance);
+    EXPECT_EQ(known->claim().finish, entry->finish) << to_string(instance);
+    EXPECT_EQ(known->claim().bound, entry->bound) << to_string(instance);
+    const Kind kind = instance.problem.kind;
+    if (kind != Kind::broadcast) continue;
+    const plan::Claim claim = plan::on_cluster({instance.machine, instance.nodes}, instance.problem)->claim();
+    if (claim.finish == entry->finish) continue;
+    ++later[kind];
+    for (std::int32_t root = 0; root < instance.machine.P; ++root) {
+      instance.problem.root = Rank{root};
+      const plan::PlanPtr plan = plan_from_atlas(instance);
+      const Report report = verify(plan->schedule());
+      EXPECT_TRUE(report.legal()) << to_string(instance) << "\n" << to_string(report);
+      EXPECT_EQ(report.finish, entry->finish) << to_string(instance);
+    }
+  }
+  EXPECT_EQ(later[Kind::broadcast], 14);
+  const Instance other{.machine = {6, Time{2}, Time{1}, Time{3}},
+                       .problem = {.items = 2},
+                       .nodes = Cluster::uniform(3, 2, {}, Time{0}, Time{2}, Time{2}).nodes};
+  EXPECT_FALSE(plan_from_atlas(other));
+}
+
 TEST(Atlas, BeatsThePlanWhereTheConstructionsAreLate) {
   const Instance instance{.machine = {5, Time{1}, Time{1}, Time{2}}, .problem = {.kind = Kind::allgather}};
   ASSERT_TRUE(plan_from_atlas(instance));

@@ -20,8 +20,8 @@ enum class Lanes {
 /// for another one, for an invalid cluster or root, for times without a common unit whose table would be too large, and for
 /// plans that are too long to list. Nodes of one rank each are planned as the plain machine is.
 /// Equal nodes: local(r) needs no table of size P where there are very many ranks, whatever the collective. A broadcast of several items,
-/// a scatter, a gather and the exchanges are lists where those are short and finish earlier. On unequal nodes a broadcast, the exchanges and several
-/// items are always lists, and so are exchanges with leaders.
+/// a scatter, a gather and the exchanges are lists where those are short and finish earlier. So are, on unequal nodes, all collectives; exchanges with
+/// leaders are always lists.
 PlanPtr on_cluster(const Cluster& cluster, const Problem& problem, Lanes lanes = Lanes::all);
 
 /// No legal broadcast of one item takes less on this cluster (clusters.md, Theorem 4, clusters.md, Theorem 5 and clusters.md, Theorem 6).

@@ -79,7 +79,8 @@ std::vector<Instance> atlas_instances(const AtlasRange& range);
 /// meets the bound.
 std::optional<AtlasEntry> atlas_entry(const Instance& instance, const Options& options);
 
-/// The shipped witness as a plan, if the atlas has the instance (any root). Null if not, and for streams, whose plans have no finish.
+/// The shipped witness as a plan, if the atlas has the instance (any root; on clusters only broadcasts have any). Null if not, and for streams, whose
+/// plans have no finish.
 plan::PlanPtr plan_from_atlas(const Instance& instance);
 
 /// The answer's schedule as a plan. REQUIRES answer.best, and no stream.

@@ -60,8 +60,13 @@ namespace {
 Time nanoseconds(double value) { return Time{static_cast<std::int64_t>(std::llround(value))}; }
 
 /// One node, "16", or several neighbours of one size, "16x1000".
-void add_nodes(Nodes& nodes, const std::string& text) {
+void add_nodes(Nodes& nodes, const std::string& text, const std::string& all) {
   const std::size_t times = text.find('x');
+  if (text.empty() || times == 0 || times == text.size() - 1)
+    throw Error(
+        "-n {}: {}: a list of nodes is the ranks of each, like 16,16,8, or 16x2,8 where neighbours have equally many",
+        all,
+        text.empty() ? "nothing between two commas, or behind the last" : fmt::format("'{}' lacks a number", text));
   const std::int64_t count = times == std::string::npos ? 1 : parse_integer(text.substr(times + 1), "-n");
   if (count < 1 || count > kMaxProcessors)
     throw Error("-n {}: so many nodes there cannot be; say 16x1000 for 1000 nodes of 16 ranks", text);
@@ -102,7 +107,7 @@ Nodes MachineArguments::nodes() const {
   std::size_t from = 0;
   for (std::size_t comma = 0; comma != std::string::npos; from = comma + 1) {
     comma = n_->find(',', from);
-    add_nodes(nodes, n_->substr(from, comma - from));
+    add_nodes(nodes, n_->substr(from, comma - from), *n_);
   }
   const std::int64_t listed = nodes.count();
   if (N_ && listed == 1) nodes.runs.front().count = *N_;

@@ -29,8 +29,9 @@ void watch(solve::Options& options, Progress& bar, const std::string& what) {
 }
 
 plan::PlanPtr improve_by_atlas(const plan::PlanPtr& plan) {
-  if (plan->claim().optimal() || plan->machine().P > kLargestInAtlas || !plan->nodes().empty()) return plan;
-  return better(plan, solve::plan_from_atlas({.machine = plan->machine(), .problem = plan->problem()}));
+  if (plan->claim().optimal() || plan->machine().P > kLargestInAtlas) return plan;
+  return better(
+      plan, solve::plan_from_atlas({.machine = plan->machine(), .problem = plan->problem(), .nodes = plan->nodes()}));
 }
 
 plan::PlanPtr improve_by_search(const plan::PlanPtr& plan, double seconds) {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "chasqui/base/arithmetic.hpp"
 #include "chasqui/plan/clusters.hpp"
 #include "chasqui/plan/universal_tree.hpp"
 #include "plan/clusters/trees/spread.hpp"
@@ -16,12 +17,13 @@
 namespace chasqui::plan {
 
 PlanPtr broadcast_on_cluster(const Cluster& cluster, Rank root, Lanes lanes);
-/// Unequal nodes have a list of all that is done, which must fit.
-bool broadcast_is_planned(const Cluster& cluster);
 /// A tree of all nodes as if all were as large as the largest; in a coarser unit where the times are fine (clusters.md, Lemma 32).
-Spread one_entry_tree(const Cluster& cluster, Lanes lanes);
+/// On at most so many lanes.
+Spread one_entry_tree(const Cluster& cluster, Lanes lanes, std::int64_t most = kSaturated);
 /// Along it (clusters.md, Theorem 5). REQUIRES equal nodes.
 PlanPtr one_entry_broadcast(const Cluster& cluster, Rank root, Lanes lanes, const Bound& bound, Spread tree);
+/// Along a tree with as many lanes as its places have (clusters.md, Theorem 46), on nodes of any size.
+PlanPtr broadcast_in_places(const Cluster& cluster, Rank root, Lanes lanes, const Bound& bound);
 PlanPtr reduce_on_cluster(const Cluster& cluster, Rank root, bool commutative, Lanes lanes);
 /// A reduction that ends before `before`, or nothing where none is found (clusters.md, Theorem 34). No reduction takes less than `bound`.
 std::optional<Schedule> earliest_folding(const Cluster& cluster, const Problem& problem, Time bound, Time before);
@@ -55,7 +57,7 @@ std::optional<Schedule> earliest_ring_by_nodes(const Cluster& cluster, const Pro
 std::optional<Schedule> earliest_scan_by_nodes(const Cluster& cluster, const Problem& problem, Time bound, Time before);
 /// One rank a node takes part in the scan of N ranks; every rank finds its part alone (clusters.md, Theorem 42).
 PlanPtr scan_by_leaders(const Cluster& cluster, const Problem& problem, const Bound& bound);
-/// Every node does the same at the same time, so that a rank finds its part alone. REQUIRES equal nodes.
+/// Every node does the same at the same time, so that a rank finds its part alone.
 PlanPtr scan_in_step(const Cluster& cluster, const Problem& problem, const Bound& bound);
 
 /// The plan, or one that ends earlier since a harder collective's does (clusters.md, Theorem 41).

@@ -29,7 +29,7 @@ class NoLater {
     const Problem problem = best_.plan()->problem();
     if (done()) return best_.plan();
     if (problem.kind == Kind::allreduce || problem.kind == Kind::barrier) trees_in_turn();
-    if (problem.items > 1 && problem.kind == Kind::broadcast && broadcast_is_planned(cluster_)) items_in_turn();
+    if (problem.items > 1 && problem.kind == Kind::broadcast) items_in_turn();
     if (cluster_.base.P > kMostCut) return best_.plan();
     best_.offer(planned(problem, Lanes::leaders));
     switch (problem.kind) {

@@ -8,6 +8,7 @@
 #include "plan/clusters/cluster_plans.hpp"
 #include "plan/clusters/exchange/exchange_by_first_lanes.hpp"
 #include "plan/clusters/exchange/exchange_by_lanes.hpp"
+#include "plan/clusters/exchange/exchange_by_node_lanes.hpp"
 #include "plan/clusters/exchange/exchange_in_columns.hpp"
 #include "plan/clusters/exchange/exchange_in_step.hpp"
 #include "plan/clusters/exchange/exchange_in_turns.hpp"
@@ -276,7 +277,10 @@ PlanPtr exchange_on_cluster(const Cluster& cluster, const Problem& problem, Lane
   Earliest best;
   if (!equal) {
     best.offer(exchange_in_columns(cluster, problem, bound));
-    if (problem.kind != Kind::alltoall) best.offer(exchange_by_first_lanes(cluster, problem, bound));
+    if (problem.kind != Kind::alltoall) {
+      best.offer(exchange_by_first_lanes(cluster, problem, bound));
+      best.offer(exchange_by_node_lanes(cluster, problem, bound));
+    }
   }
   // What all nodes, or one of them, do one event after another is often a little faster, where that can be listed; on unequal nodes it may be much.
   const std::int64_t events = saturating_multiply(saturating_multiply(P, P), problem.items);

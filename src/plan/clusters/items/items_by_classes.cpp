@@ -56,10 +56,11 @@ struct BringOut {
   std::int64_t last() const { return first + (messages - 1) * distance; }
 };
 
-BringOut bring_out(const Cluster& cluster, std::int64_t classes, std::int64_t messages) {
+BringOut bring_out(const Cluster& cluster, std::int64_t classes, std::int64_t messages, std::int64_t most_lanes) {
   const std::int64_t G = cluster.base.gap().ticks, p = cluster.nodes.publish.ticks, r = cluster.nodes.read.ticks;
   const BringOut alone{messages, 0, G, 0};
-  BringOut shared{messages, std::min(cluster.nodes.largest() - 1, messages), 0, p + r};
+  BringOut shared{messages, std::min({cluster.nodes.largest() - 1, most_lanes - 1, messages}), 0, p + r};
+  if (shared.lanes == 0) return alone;
   shared.distance =
       std::max({p, cluster.nodes.gamma.ticks, divide_up(std::max(G, r + cluster.base.o.ticks), shared.lanes),
                 divide_up(G, classes - 1)});
@@ -82,12 +83,13 @@ struct Exchanged {
 class ItemsByClasses final : public Plan {
  public:
   ItemsByClasses(const Cluster& cluster, const Problem& problem, const Bound& bound, ClassColumns columns, PlanPtr more,
-                 PlanPtr fewer)
+                 PlanPtr fewer, std::int64_t most_lanes)
       : Plan(cluster, problem, {}), columns_(columns), more_(std::move(more)), fewer_(std::move(fewer)),
         n_(cluster.nodes.largest()), first_(problem.root.index % n_), rows_(divide_up(problem.items, columns.classes)),
-        clock_(exchange_clock(cluster, std::min({n_, rows_ * (columns.positions() - 1), kMostClassLanes}))) {
+        clock_(
+            exchange_clock(cluster, std::min({n_, rows_ * (columns.positions() - 1), kMostClassLanes, most_lanes}))) {
     const std::int64_t c = columns.classes, lambda = cluster.base.lambda().ticks, G = cluster.base.gap().ticks;
-    stages_.out = bring_out(cluster, c, problem.items - items_of(0));
+    stages_.out = bring_out(cluster, c, problem.items - items_of(0), most_lanes);
     stages_.spread = stages_.out.last() + std::max(lambda, G);
     const std::int64_t spread = std::max(more_->claim().finish, fewer_->claim().finish).ticks;
     stages_.exchange = stages_.spread + spread + std::max<std::int64_t>(0, G - lambda);
@@ -332,7 +334,8 @@ class ItemsByClasses final : public Plan {
 
 }  // namespace
 
-PlanPtr dealt_to_classes(const Cluster& cluster, const Problem& problem, std::int64_t classes, const Bound& bound) {
+PlanPtr dealt_to_classes(const Cluster& cluster, const Problem& problem, std::int64_t classes, const Bound& bound,
+                         std::int64_t most_lanes) {
   const std::int64_t n = cluster.nodes.largest();
   const ClassColumns columns{cluster.nodes.count(), classes, problem.root.index / n};
   if (!columns.fit()) return nullptr;
@@ -342,12 +345,13 @@ PlanPtr dealt_to_classes(const Cluster& cluster, const Problem& problem, std::in
   const auto spread = [&](std::int64_t items) {
     const Problem own{
         .kind = Kind::broadcast, .root = Rank{static_cast<std::int32_t>(problem.root.index % n)}, .items = items};
-    return items == 1 ? repeated_on_cluster(part, own, Lanes::all, bound)
-                      : spread_in_step(part, own, Lanes::all, bound);
+    return items == 1 ? repeated_on_cluster(part, own, Lanes::all, bound, most_lanes)
+                      : spread_in_step(part, own, Lanes::all, bound, most_lanes);
   };
   PlanPtr more = spread(divide_up(problem.items, classes));
   PlanPtr fewer = problem.items % classes == 0 ? more : spread(problem.items / classes);
-  return std::make_shared<ItemsByClasses>(cluster, problem, bound, columns, std::move(more), std::move(fewer));
+  return std::make_shared<ItemsByClasses>(cluster, problem, bound, columns, std::move(more), std::move(fewer),
+                                          most_lanes);
 }
 
 }  // namespace chasqui::plan

@@ -16,6 +16,7 @@
 #include "chasqui/plan/kitem.hpp"
 #include "plan/clusters/cluster_plans.hpp"
 #include "plan/clusters/items/lane_clock.hpp"
+#include "plan/clusters/items/with_readers.hpp"
 #include "plan/clusters/timetable.hpp"
 #include "plan/earliest.hpp"
 
@@ -178,6 +179,8 @@ class Dealt {
         expected_(finish(steps_expected(more()), steps_expected(fewer()))) {}
 
   std::int64_t expected() const { return expected_; }  ///< finish, as far as it is known without the plan
+  /// No finish is less, whatever ranks the nodes have: the last messages arrive.
+  std::int64_t least() const { return finish(steps_expected(more()), steps_expected(fewer()), false); }
 
   PlanPtr plan(const Bound& bound) && {
     const NodeIndex where(cluster_.nodes);
@@ -206,8 +209,8 @@ class Dealt {
     return quick_kitem_time(postal_, items).ticks;
   }
 
-  /// Given how many steps the lanes' plans take.
-  std::int64_t finish(std::int64_t steps_of_more, std::int64_t steps_of_fewer) const {
+  /// Given how many steps the lanes' plans take. Without boards: of the messages.
+  std::int64_t finish(std::int64_t steps_of_more, std::int64_t steps_of_fewer, bool boards = true) const {
     const std::int64_t n = cluster_.nodes.largest(), p = cluster_.nodes.publish.ticks, r = cluster_.nodes.read.ticks;
     const std::int64_t extra = problem_.items % clock_.lanes();
     std::int64_t last = 0;
@@ -217,7 +220,7 @@ class Dealt {
       const std::int64_t step = (brings_more ? steps_of_more : steps_of_fewer) - clock_.latency();
       const std::int64_t sent = checked_add(clock_.shift(lane), checked_multiply(step, clock_.length(), kWhat), kWhat);
       last = std::max(last, sent + cluster_.base.lambda().ticks);
-      if (n == 1) continue;
+      if (n == 1 || !boards) continue;
       const std::int64_t turns = (brings_more ? more() : fewer()) - 1;
       last = std::max({last, sent + clock_.published_after_send() + p + away_[i] + r,
                        turns * clock_.length() + clock_.end_at_home(lane) + at_home_[i] + r});
@@ -328,36 +331,69 @@ std::vector<std::int64_t> numbers_tried(std::int64_t from, std::int64_t most) {
   return all;
 }
 
+void offer_classes(Earliest& best, const Cluster& cluster, const Problem& problem, const Bound& bound,
+                   std::int64_t most_lanes) {
+  const Time each = cluster.base.lambda() + cluster.base.gap();
+  if (saturating_multiply(problem.items, each.ticks) > kMaxTime / 64) return;  // times may not fit
+  for (const std::int64_t classes :
+       numbers_tried(2, std::min({cluster.nodes.count(), problem.items, kMostNodeClasses})))
+    best.offer(dealt_to_classes(cluster, problem, classes, bound, most_lanes));
+}
+
+Dealt best_dealt_to_any(const Cluster& cluster, const Problem& problem, Lanes lanes, std::int64_t most_lanes) {
+  const std::int64_t most =
+      lanes == Lanes::leaders ? 1 : std::min({cluster.nodes.smallest(), problem.items, kMostLanes, most_lanes});
+  std::optional<Dealt> best;
+  for (const std::int64_t l : numbers_tried(1, most)) {
+    Dealt dealt = best_dealt(cluster, problem, l);
+    if (!best || dealt.expected() < best->expected()) best.emplace(std::move(dealt));
+  }
+  return std::move(*best);
+}
+
+/// Of items into unequal nodes: so often one looks at a node, to see when the last of them ends, in any case; and where that may be earlier than what
+/// is known.
+constexpr std::int64_t kFewEntries = 1'000'000, kMostEntries = 100'000'000;
+
+/// The lanes themselves, or as equal nodes do it that have as many lanes as the smallest node has ranks.
+PlanPtr on_unequal_nodes(const Cluster& cluster, const Problem& problem, Lanes lanes, const Bound& bound) {
+  const std::int64_t entries = saturating_multiply(cluster.nodes.count(), problem.items);
+  Earliest best;
+  std::optional<Dealt> dealt;
+  if (entries <= kMostEntries) dealt.emplace(best_dealt_to_any(cluster, problem, lanes, kSaturated));
+  const auto offer_dealt = [&] { best.offer(std::move(*dealt).plan(bound)); };
+  if (dealt && entries <= kFewEntries) offer_dealt();
+  best.offer(with_readers(cluster, problem, [&](const Cluster& equal, const Problem& own, std::int64_t most) {
+    Earliest of_equal(spread_in_step(equal, own, lanes, bound, most));
+    if (lanes != Lanes::leaders) offer_classes(of_equal, equal, own, bound, most);
+    return of_equal.plan();
+  }));
+  if (dealt && entries > kFewEntries && dealt->least() < best.before().ticks) offer_dealt();
+  return best.plan();
+}
+
 }  // namespace
 
 PlanPtr dealt_to_lanes(const Cluster& cluster, const Problem& problem, std::int64_t lanes, const Bound& bound) {
   return best_dealt(cluster, problem, lanes).plan(bound);
 }
 
-PlanPtr spread_in_step(const Cluster& cluster, const Problem& problem, Lanes lanes, const Bound& bound) {
-  PlanPtr repeated = cluster.nodes.uniform() ? repeated_on_cluster(cluster, problem, lanes, bound) : nullptr;
+PlanPtr spread_in_step(const Cluster& cluster, const Problem& problem, Lanes lanes, const Bound& bound,
+                       std::int64_t most_lanes) {
+  PlanPtr repeated =
+      cluster.nodes.uniform() ? repeated_on_cluster(cluster, problem, lanes, bound, most_lanes) : nullptr;
   if (cluster.nodes.count() == 1) return repeated;
-  const std::int64_t most =
-      lanes == Lanes::leaders ? 1 : std::min({cluster.nodes.smallest(), problem.items, kMostLanes});
-  std::optional<Dealt> best;
-  for (const std::int64_t l : numbers_tried(1, most)) {
-    Dealt dealt = best_dealt(cluster, problem, l);
-    if (!best || dealt.expected() < best->expected()) best.emplace(std::move(dealt));
-  }
+  Dealt best = best_dealt_to_any(cluster, problem, lanes, most_lanes);
   Earliest earliest(std::move(repeated));
-  if (best->expected() < earliest.before().ticks) earliest.offer(std::move(*best).plan(bound));
+  if (best.expected() < earliest.before().ticks) earliest.offer(std::move(best).plan(bound));
   return earliest.plan();
 }
 
 PlanPtr items_in_step(const Cluster& cluster, const Problem& problem, Lanes lanes, const Bound& bound) {
+  if (!cluster.nodes.uniform()) return on_unequal_nodes(cluster, problem, lanes, bound);
   Earliest best(spread_in_step(cluster, problem, lanes, bound));
   if (lanes == Lanes::leaders || cluster.nodes.count() == 1 || cluster.nodes.largest() == 1) return best.plan();
-  if (!cluster.nodes.uniform()) return best.plan();  // a class would have to be of equal nodes
-  const Time each = cluster.base.lambda() + cluster.base.gap();
-  if (saturating_multiply(problem.items, each.ticks) > kMaxTime / 64) return best.plan();  // times may not fit
-  for (const std::int64_t classes :
-       numbers_tried(2, std::min({cluster.nodes.count(), problem.items, kMostNodeClasses})))
-    best.offer(dealt_to_classes(cluster, problem, classes, bound));
+  offer_classes(best, cluster, problem, bound, kSaturated);
   return best.plan();
 }
 

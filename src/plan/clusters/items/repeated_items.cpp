@@ -61,8 +61,9 @@ Time distance_of_items(const Cluster& cluster, const Spread& tree) {
 
 }  // namespace
 
-PlanPtr repeated_on_cluster(const Cluster& cluster, const Problem& problem, Lanes lanes, const Bound& bound) {
-  Spread tree = one_entry_tree(cluster, lanes);
+PlanPtr repeated_on_cluster(const Cluster& cluster, const Problem& problem, Lanes lanes, const Bound& bound,
+                            std::int64_t most_lanes) {
+  Spread tree = one_entry_tree(cluster, lanes, most_lanes);
   const Time distance = distance_of_items(cluster, tree);
   PlanPtr once = one_entry_broadcast(cluster, problem.root, lanes, bound, std::move(tree));
   const std::int64_t later = checked_multiply(problem.items - 1, distance.ticks, "a broadcast of several items");

@@ -12,7 +12,6 @@
 
 #include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
-#include "chasqui/base/in_words.hpp"
 #include "plan/clusters/cluster_plans.hpp"
 #include "plan/clusters/items/items_by_lanes.hpp"
 #include "plan/clusters/timetable.hpp"
@@ -57,6 +56,17 @@ Time time_of_work(const Cluster& c, Rank root, std::int64_t k) {
   return Time{divide_up(saturating_add(saturating_multiply(k, each), waits), c.base.P)};
 }
 
+/// The fewest ranks of a node that is not the root's. REQUIRES several nodes.
+std::int64_t smallest_of_others(const Nodes& nodes, Rank root) {
+  const std::int64_t home = nodes.node_of(root);
+  std::int64_t least = nodes.largest(), node = 0;
+  for (const Nodes::Run& run : nodes.runs) {
+    if (run.count > 1 || node != home) least = std::min(least, run.size);
+    node += run.count;
+  }
+  return least;
+}
+
 /// clusters.md, Theorem 18.
 Bound items_bound(const Cluster& c, Rank root, std::int64_t k) {
   const std::int64_t p = c.nodes.publish.ticks, gamma = c.nodes.gamma.ticks, n = c.nodes.largest();
@@ -72,6 +82,9 @@ Bound items_bound(const Cluster& c, Rank root, std::int64_t k) {
         least == 1 ? 0 : std::min(p + c.nodes.read.ticks, saturating_multiply(least - 1, gamma));
     const Time entered{saturating_add(c.base.lambda().ticks + informed, saturating_multiply(k - 1, gamma))};
     if (entered > bound.time) bound = {entered, "the items enter a node one by one"};
+    const std::int64_t by_one = divide_up(k, smallest_of_others(c.nodes, root));
+    const Time received{saturating_add(c.base.lambda().ticks, saturating_multiply(by_one - 1, c.base.gap().ticks))};
+    if (received > bound.time) bound = {received, "a rank of the smallest node receives one item after another"};
   }
   const Time busy = time_of_work(c, root, k);
   return busy > bound.time ? Bound{busy, "the work of all ranks together"} : bound;
@@ -250,9 +263,6 @@ class ItemByItem {
   std::vector<std::int64_t> left_;  ///< nodes that do not have it; those at the end are tried
 };
 
-/// Of items into unequal nodes: when the last of them ends is found by looking at every node.
-constexpr std::int64_t kMostEntries = 100'000'000;
-
 /// Up to here lists of all events are made in any case, and of more than one style.
 constexpr std::int64_t kMostTried = 500'000;
 
@@ -278,14 +288,12 @@ PlanPtr items_on_cluster(const Cluster& cluster, Rank root, std::int64_t k, Lane
   const Problem problem{.kind = Kind::broadcast, .root = root, .items = k};
   const Bound bound = items_bound(cluster, root, k);
   const std::int64_t events = saturating_multiply(cluster.base.P + cluster.nodes.count(), k);
-  if (const std::int64_t entries = saturating_multiply(cluster.nodes.count(), k);
-      !cluster.nodes.uniform() && entries > kMostEntries) {
-    throw Error(
-        "broadcast of {} items on {} unequal nodes enters nodes {} times, too often to look through (at most {}): make the nodes equal, "
-        "for which there is no such limit, or ask for fewer items",
-        k, cluster.nodes.count(), in_words(entries), kMostEntries);
+  PlanPtr in_step = items_in_step(cluster, problem, lanes, bound);
+  if (!in_step) {
+    throw Error("broadcast of {} items on {} unequal nodes: make the nodes equal, or ask for fewer nodes", k,
+                cluster.nodes.count());
   }
-  Earliest best(items_in_step(cluster, problem, lanes, bound));
+  Earliest best(std::move(in_step));
   // Some seconds; few items of unequal nodes, which would go on few lanes, as far as they can be listed.
   const bool far = !cluster.nodes.uniform() && best.plan()->claim().gap().ticks > bound.time.ticks / 2;
   if (far ? !listable(events) : events > kMostTried) return best.plan();

@@ -165,7 +165,7 @@ PlanPtr scan_on_cluster(const Cluster& cluster, const Problem& problem, Lanes la
   if (lanes == Lanes::leaders) return scan_by_leaders(cluster, problem, bound);
   const std::int64_t N = cluster.nodes.count(), n = cluster.nodes.largest(), P = cluster.base.P;
   const bool equal = cluster.nodes.uniform();
-  Earliest best(equal ? scan_in_step(cluster, problem, bound) : nullptr);
+  Earliest best(scan_in_step(cluster, problem, bound));
   best.offer(scan_by_leaders(cluster, problem, bound));
   if (P > (equal ? kMostScanRanks : kMostUnequalScanRanks)) return best.plan();
   if (!equal) {

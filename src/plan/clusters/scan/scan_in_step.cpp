@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Scan on equal nodes that all do the same at the same time (clusters.md, Theorem 22). One node's day is made, in which it gets at once
+// Scan on nodes that all do the same at the same time (clusters.md, Theorem 22). One node's day is made, in which it gets at once
 // what it sends: a message to the node `distance` above it, and one from the node as far below. Whoever has no such neighbour leaves
 // the event out. So a rank knows its own part without the others. Of a large node only the lanes have a day of their own: on its board all
-// ranks are in step (board_rounds.hpp), and afterwards all others read the same at the same times.
+// ranks are in step (board_rounds.hpp), and afterwards all others read the same at the same times. So do smaller nodes beside it, whose
+// places are counted from the end (clusters.md, Theorem 47).
 #include <algorithm>
 #include <optional>
 
 #include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
 #include "plan/clusters/cluster_plans.hpp"
+#include "plan/clusters/node_index.hpp"
 #include "plan/clusters/scan/board_rounds.hpp"
 #include "plan/clusters/timetable.hpp"
 
@@ -41,7 +43,7 @@ struct Read {
   std::size_t published;
 };
 
-/// What a node does that has neighbours at every distance. In a large one the first rank with a day reads for all below it, too.
+/// What a node of the largest size does that has neighbours at every distance. The first rank with a day may read for all below it, too.
 struct Day {
   std::vector<Message> messages;
   std::vector<Published> publications;
@@ -49,14 +51,21 @@ struct Day {
   Time finish{0};
 };
 
-/// The first rank of a node with a day of its own: in a large one all lanes have, and one rank for all others.
-std::int64_t first_with_a_day(std::int64_t n) { return n > kMostListed ? n - kMostRadix : 0; }
+/// Whose boards work in step, for all ranks alike.
+bool boards_in_step(const Nodes& nodes) { return !nodes.uniform() || nodes.largest() > kMostListed; }
+
+/// The first rank of the largest node with a day of its own: where boards are in step all lanes have, and one rank for all others.
+std::int64_t first_with_a_day(const Nodes& nodes) {
+  if (!boards_in_step(nodes)) return 0;
+  return nodes.largest() - std::min(nodes.largest(), std::min(nodes.smallest() + 1, kMostRadix));
+}
 
 class Maker {
  public:
   explicit Maker(const Cluster& cluster)
       : N_(cluster.nodes.count()), n_(cluster.nodes.largest()), lambda_(cluster.base.lambda()),
-        first_(first_with_a_day(n_)), publish_(cluster.nodes.publish), read_(cluster.nodes.read), one_(cluster) {
+        first_(first_with_a_day(cluster.nodes)), in_step_(boards_in_step(cluster.nodes)),
+        publish_(cluster.nodes.publish), read_(cluster.nodes.read), one_(cluster) {
     one_.nodes.runs.clear();
     one_.nodes.add(n_ - first_);
     one_.base.P = n_ - first_;
@@ -70,11 +79,11 @@ class Maker {
     Time end() const { return *std::max_element(knows.begin(), knows.end()); }
   };
   Folded fold(std::int64_t board) const {
-    const Time since = first_ > 0 ? BoardRounds(one_.nodes, n_, board).time() : Time{0};
+    const Time since = in_step_ ? BoardRounds(one_.nodes, n_, board).time() : Time{0};
     Folded folded{{}, Timetable(one_, {.kind = Kind::scan}, 0), {}};
     folded.knows.assign(static_cast<std::size_t>(n_ - first_), since);
     folded.day.finish = since;
-    if (first_ == 0) fold_node(board, folded.day, folded.table, folded.knows);
+    if (!in_step_) fold_node(board, folded.day, folded.table, folded.knows);
     return folded;
   }
 
@@ -185,6 +194,7 @@ class Maker {
   std::int64_t N_, n_;
   Time lambda_;
   std::int64_t first_;  ///< place of the first rank with a day
+  bool in_step_;        ///< boards have done their rounds before it
   Time publish_, read_;
   Cluster one_;  ///< a node of the ranks that have a day
 };
@@ -192,30 +202,33 @@ class Maker {
 class ScanInStep final : public Plan {
  public:
   ScanInStep(const Cluster& cluster, const Problem& problem, Claim claim, std::int64_t board, Day day)
-      : Plan(cluster, problem, std::move(claim)), board_(cluster.nodes, size(), board), day_(std::move(day)),
-        first_(first_with_a_day(size())), places_(static_cast<std::size_t>(size() - first_)) {
+      : Plan(cluster, problem, std::move(claim)), where_(cluster.nodes), board_(board),
+        in_step_(boards_in_step(cluster.nodes)), day_(std::move(day)), first_(first_with_a_day(cluster.nodes)),
+        places_(static_cast<std::size_t>(where_.largest() - first_)) {
     for (std::size_t i = 0; i < day_.messages.size(); ++i) at(day_.messages[i].lane).messages.push_back(i);
     for (std::size_t i = 0; i < day_.publications.size(); ++i) at(day_.publications[i].place).publications.push_back(i);
     for (std::size_t i = 0; i < day_.readings.size(); ++i) at(day_.readings[i].place).readings.push_back(i);
+    claim_.finish = end();
   }
 
   LocalForm local(Rank rank) const override {
     LocalForm form{.rank = rank, .sends = {}, .receives = {}, .adds = {}};
-    const std::int64_t node = nodes_.node_of(rank), own = rank.index - nodes_.first_rank(node);
-    const Place& place = places_[static_cast<std::size_t>(std::max<std::int64_t>(0, own - first_))];
-    if (first_ > 0) board_.events(nodes_.first_rank(node), own, form.publications, form.readings);
+    const One node = node_at(where_.node_of(rank));
+    const std::int64_t own = rank.index - node.first;
+    const Place& place = places_[static_cast<std::size_t>(std::max<std::int64_t>(0, own + node.missing - first_))];
+    if (in_step_) rounds(node).events(node.first, own, form.publications, form.readings);
     for (const std::size_t i : place.messages) {
       const Message& m = day_.messages[i];
-      if (node + m.content.distance < nodes_.count()) form.sends.push_back(message(m, node + m.content.distance));
+      if (node.number + m.content.distance < where_.count())
+        form.sends.push_back(message(m, node_at(node.number + m.content.distance)));
       if (exists(m.content, node)) form.receives.push_back(message(m, node));
     }
     for (const std::size_t i : place.publications) {
-      if (exists(day_.publications[i].content, node))
-        form.publications.push_back(publication(day_.publications[i], node));
+      if (on_board(day_.publications[i], node)) form.publications.push_back(publication(day_.publications[i], node));
     }
     for (const std::size_t i : place.readings) {
-      if (exists(day_.publications[day_.readings[i].published].content, node))
-        form.readings.push_back(reading(day_.readings[i], node, own));
+      if (on_board(day_.publications[day_.readings[i].published], node))
+        form.readings.push_back(reading(day_.readings[i], node, own + node.missing));
     }
     return in_order(std::move(form));
   }
@@ -223,24 +236,27 @@ class ScanInStep final : public Plan {
   Schedule schedule() const override {
     const auto listed =
         static_cast<std::int64_t>(day_.messages.size() + day_.publications.size() + day_.readings.size());
-    const std::int64_t others =
-        first_ * (board_.most_events() + static_cast<std::int64_t>(places_.front().readings.size()));
-    require_listable({machine_, nodes_}, problem_, saturating_multiply(listed + others, nodes_.count()));
+    const std::int64_t of_rank =
+        in_step_ ? rounds(node_at(0)).most_events() + static_cast<std::int64_t>(places_.front().readings.size()) : 0;
+    require_listable(
+        {machine_, nodes_}, problem_,
+        saturating_add(saturating_multiply(listed, where_.count()), saturating_multiply(of_rank, machine_.P)));
     Schedule s = empty_schedule();
-    for (std::int64_t node = 0; node < nodes_.count(); ++node) {
+    for (std::int64_t number = 0; number < where_.count(); ++number) {
+      const One node = node_at(number);
       for (const Message& m : day_.messages) {
         if (exists(m.content, node)) s.sends.push_back(message(m, node));
       }
       for (const Published& p : day_.publications) {
-        if (exists(p.content, node)) s.publications.push_back(publication(p, node));
+        if (on_board(p, node)) s.publications.push_back(publication(p, node));
       }
       for (const Read& r : day_.readings) {
-        if (!exists(day_.publications[r.published].content, node)) continue;
-        for (std::int64_t place = r.place == first_ ? 0 : r.place; place <= r.place; ++place)
-          s.readings.push_back(reading(r, node, place));
+        if (!on_board(day_.publications[r.published], node)) continue;
+        const std::int64_t lowest = std::max(node.missing, r.place == first_ ? 0 : r.place);
+        for (std::int64_t place = lowest; place <= r.place; ++place) s.readings.push_back(reading(r, node, place));
       }
-      for (std::int64_t place = 0; first_ > 0 && place < size(); ++place)
-        board_.events(nodes_.first_rank(node), place, s.publications, s.readings);
+      for (std::int64_t place = 0; in_step_ && place < node.size; ++place)
+        rounds(node).events(node.first, place, s.publications, s.readings);
     }
     normalise(s);
     return s;
@@ -251,42 +267,73 @@ class ScanInStep final : public Plan {
   struct Place {
     std::vector<std::size_t> messages, publications, readings;
   };
+  struct One {
+    std::int64_t number, first, size;
+    std::int64_t missing;  ///< places of the largest node that this one has not, counted from its first
+  };
 
-  std::int64_t size() const { return nodes_.largest(); }
   Place& at(std::int64_t place) { return places_[static_cast<std::size_t>(place - first_)]; }
-  Rank rank(std::int64_t node, std::int64_t place) const {
-    return {static_cast<std::int32_t>(nodes_.first_rank(node) + place)};
+  One node_at(std::int64_t number) const {
+    const std::int64_t size = where_.size(number);
+    return {number, where_.first_rank(number), size, where_.largest() - size};
+  }
+  BoardRounds rounds(const One& node) const { return {nodes_, node.size, board_}; }
+  static Rank rank(const One& node, std::int64_t place) {
+    return {static_cast<std::int32_t>(node.first + place - node.missing)};
   }
 
   /// The last node has nobody to tell of its whole; pieces come from nodes that there are.
-  bool exists(const Content& content, std::int64_t node) const {
-    if (content.what == Content::What::whole) return node + 1 < nodes_.count();
-    return content.what == Content::What::width || node >= content.distance;
+  bool exists(const Content& content, const One& node) const {
+    if (content.what == Content::What::whole) return node.number + 1 < where_.count();
+    return content.what == Content::What::width || node.number >= content.distance;
   }
-  Part part(const Content& content, std::int64_t node, std::int64_t place) const {
+  bool on_board(const Published& p, const One& node) const { return node.size > 1 && exists(p.content, node); }
+  Part part(const Content& content, const One& node, std::int64_t place) const {
     const auto from_to = [](std::int64_t first, std::int64_t end) {
       return Part{static_cast<std::int32_t>(first), static_cast<std::int32_t>(end - first)};
     };
-    const std::int64_t first = nodes_.first_rank(node);
-    if (content.what == Content::What::width) return from_to(first + place + 1 - content.count, first + place + 1);
-    if (content.what == Content::What::whole) return from_to(first, first + size());
-    const std::int64_t top = node - content.distance;
-    return from_to(nodes_.first_rank(std::max<std::int64_t>(0, top - content.count + 1)), nodes_.first_rank(top + 1));
+    const std::int64_t end = node.first + place - node.missing + 1;
+    if (content.what == Content::What::width) return from_to(end - content.count, end);
+    if (content.what == Content::What::whole) return from_to(node.first, node.first + node.size);
+    const std::int64_t top = node.number - content.distance;
+    return from_to(where_.first_rank(std::max<std::int64_t>(0, top - content.count + 1)), where_.first_rank(top + 1));
   }
 
-  Send message(const Message& m, std::int64_t receiver) const {
-    return {m.begin, rank(receiver - m.content.distance, m.lane), rank(receiver, m.lane),
+  /// Of what any node does. Small ones leave out the more of their day the fewer ranks they have.
+  Time end() const {
+    std::vector<std::int64_t> last(places_.size() + 1, -1);  // the last node that has so many ranks or more
+    std::int64_t count = 0;
+    for (const Nodes::Run& run : nodes_.runs) {
+      count += run.count;
+      std::int64_t& node = last[static_cast<std::size_t>(std::min(run.size, where_.largest() - first_))];
+      node = count - 1;
+    }
+    for (std::size_t size = last.size() - 1; size-- > 0;) last[size] = std::max(last[size], last[size + 1]);
+    Time end = in_step_ ? rounds({0, 0, where_.largest(), 0}).time() : Time{0};
+    for (const Message& m : day_.messages) end = std::max(end, m.begin + machine_.lambda());
+    for (const Read& r : day_.readings) {
+      const Content& content = day_.publications[r.published].content;
+      const std::int64_t node = last[static_cast<std::size_t>(std::max<std::int64_t>(2, where_.largest() - r.place))];
+      if (content.what != Content::What::piece || node >= content.distance) end = std::max(end, r.begin + nodes_.read);
+    }
+    return end;
+  }
+
+  Send message(const Message& m, const One& receiver) const {
+    return {m.begin, rank(node_at(receiver.number - m.content.distance), m.lane), rank(receiver, m.lane),
             part(m.content, receiver, m.lane)};
   }
-  Publication publication(const Published& p, std::int64_t node) const {
+  Publication publication(const Published& p, const One& node) const {
     return {p.begin, rank(node, p.place), part(p.content, node, p.place)};
   }
-  Reading reading(const Read& r, std::int64_t node, std::int64_t place) const {
+  Reading reading(const Read& r, const One& node, std::int64_t place) const {
     const Published& p = day_.publications[r.published];
     return {r.begin, rank(node, place), rank(node, p.place), part(p.content, node, p.place)};
   }
 
-  BoardRounds board_;  ///< of a large node; it comes before its day
+  NodeIndex where_;
+  std::int64_t board_;  ///< by what factor a rank's part of its node grows a round
+  bool in_step_;        ///< boards, before the day
   Day day_;
   std::int64_t first_;         ///< place of the first rank with a day
   std::vector<Place> places_;  ///< from there on
@@ -296,10 +343,10 @@ class ScanInStep final : public Plan {
 
 PlanPtr scan_in_step(const Cluster& cluster, const Problem& problem, const Bound& bound) {
   const Maker maker(cluster);
-  const std::int64_t N = cluster.nodes.count(), n = cluster.nodes.largest();
+  const std::int64_t N = cluster.nodes.count(), n = cluster.nodes.smallest();  // the lanes that all nodes have
   std::int64_t board = best_board_factor(cluster.nodes);
   Maker::Folded folded = maker.fold(board);
-  for (std::int64_t tried = 2; n <= kMostListed && tried <= n; tried += 1 + tried / 2) {
+  for (std::int64_t tried = 2; !boards_in_step(cluster.nodes) && tried <= n; tried += 1 + tried / 2) {
     if (cluster.nodes.publish + (tried - 1) * cluster.nodes.read >= folded.end()) break;
     Maker::Folded node = maker.fold(tried);
     if (folded.end() <= node.end()) continue;
@@ -309,7 +356,8 @@ PlanPtr scan_in_step(const Cluster& cluster, const Problem& problem, const Bound
   Day best;
   std::string how;
   Time limit{kMaxTime};
-  const std::int64_t most_radix = std::clamp<std::int64_t>(4 * n, 2, std::max<std::int64_t>(N, 2));
+  const std::int64_t most_radix =
+      std::clamp<std::int64_t>(cluster.nodes.uniform() ? 4 * n : 4 * n + 4, 2, std::max<std::int64_t>(N, 2));
   // Without groups first: what is then known keeps most others from being made.
   for (std::int64_t group = 1; group <= std::min(kMostFolded, n / 2 + 1); ++group) {
     for (std::int64_t radix = 2; radix <= std::min(most_radix, kMostRadix); radix += 1 + radix / 8) {

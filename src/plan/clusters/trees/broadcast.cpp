@@ -3,19 +3,24 @@
 #include <algorithm>
 #include <map>
 #include <queue>
+#include <set>
 #include <tuple>
 
 #include "chasqui/base/arithmetic.hpp"
 #include "chasqui/base/error.hpp"
 #include "plan/clusters/cluster_plans.hpp"
 #include "plan/clusters/node_index.hpp"
+#include "plan/clusters/trees/node_places.hpp"
+#include "plan/earliest.hpp"
 
 namespace chasqui::plan {
 namespace {
 
 constexpr std::int64_t kMostListedNodes = 1'000'000,
                        kMostListedRanks = 100'000'000;  ///< of a plan that is a list: 4 GB
-constexpr std::int64_t kMostMixed = 4096;               ///< ranks of a plan that enters some nodes more than once
+constexpr std::int64_t kMostListedFirst =
+    1 << 16;                               ///< on more ranks a plan of which each finds its part goes before a list
+constexpr std::int64_t kMostMixed = 4096;  ///< ranks of a plan that enters some nodes more than once
 
 /// When lane 0 publishes: as its habit says, or after its last send. Counted from the start.
 std::int64_t publication_begin(const SpreadShape& shape, const Habit& habit, const std::vector<Spread::Node>& children,
@@ -26,23 +31,25 @@ std::int64_t publication_begin(const SpreadShape& shape, const Habit& habit, con
 
 class ClusterBroadcast final : public Plan {
  public:
-  ClusterBroadcast(const Cluster& cluster, Rank root, Claim claim, Spread tree)
-      : Plan(cluster, Problem{.kind = Kind::broadcast, .root = root}, std::move(claim)), tree_(std::move(tree)),
-        N_(cluster.nodes.count()), n_(cluster.nodes.largest()), root_node_(root.index / n_),
-        root_lane_(root.index % n_) {}
+  ClusterBroadcast(const Cluster& cluster, Rank root, Claim claim, NodePlaces places)
+      : Plan(cluster, Problem{.kind = Kind::broadcast, .root = root}, std::move(claim)), places_(std::move(places)),
+        root_lane_(root.index - where().first_rank(places_.root_node())) {
+    claim_.finish = end();
+  }
 
   LocalForm local(Rank rank) const override {
     LocalForm form{.rank = rank, .sends = {}, .receives = {}, .adds = {}};
-    const std::int64_t index = modulo(rank.index / n_ - root_node_, N_);
-    const std::int64_t lane = modulo(rank.index % n_ - (index == 0 ? root_lane_ : 0), n_);
-    const Spread::Node node = tree_.node(index);
-    const auto children = tree_.children(node);
+    const std::int64_t node = where().node_of(rank), n = where().size(node),
+                       place = rank.index - where().first_rank(node);
+    const std::int64_t lane = modulo(place - (node == places_.root_node() ? root_lane_ : 0), n);
+    const Spread::Node at = places_.place_of(node);
+    const auto children = tree().children(at);
     for (const Spread::Node& child : children) {
-      if (child.parent_lane == lane) form.sends.push_back(send(child));
+      if (child.parent_lane == lane) form.sends.push_back(send(node, child));
     }
-    if (lane == 0 && node.parent >= 0) form.receives.push_back(send(node));
-    if (n_ == 1) return form;
-    const Publication published = publication(node, children);
+    if (lane == 0 && at.parent >= 0) form.receives.push_back(send(places_.node_at(tree().node(at.parent)), at));
+    if (n == 1) return form;
+    const Publication published = publication(node, at, children);
     if (lane == 0) {
       form.publications.push_back(published);
     } else {
@@ -52,41 +59,58 @@ class ClusterBroadcast final : public Plan {
   }
 
   Schedule schedule() const override {
+    if (machine_.P > kMostListedRanks)
+      throw Error("broadcast on {} ranks: too many to list (at most {}): ask for one rank, or for fewer ranks",
+                  machine_.P, kMostListedRanks);
     Schedule schedule = empty_schedule();
-    std::vector<Spread::Node> open{tree_.root()};
+    std::vector<Spread::Node> open{tree().root()};
     while (!open.empty()) {
-      const Spread::Node node = open.back();
+      const Spread::Node at = open.back();
       open.pop_back();
-      const auto children = tree_.children(node);
-      for (const Spread::Node& child : children) schedule.sends.push_back(send(child));
+      const std::int64_t node = places_.node_at(at), n = where().size(node);
+      const auto children = tree().children(at);
+      for (const Spread::Node& child : children) schedule.sends.push_back(send(node, child));
       open.insert(open.end(), children.begin(), children.end());
-      if (n_ == 1) continue;
-      const Publication published = publication(node, children);
+      if (n == 1) continue;
+      const Publication published = publication(node, at, children);
       schedule.publications.push_back(published);
-      for (std::int64_t lane = 1; lane < n_; ++lane) {
-        schedule.readings.push_back(
-            {published.begin + nodes_.publish, rank_of(node.index, lane), published.rank, {0, 1}});
-      }
+      for (std::int64_t lane = 1; lane < n; ++lane)
+        schedule.readings.push_back({published.begin + nodes_.publish, rank_of(node, lane), published.rank, {0, 1}});
     }
     normalise(schedule);
     return schedule;
   }
 
  private:
-  Rank rank_of(std::int64_t index, std::int64_t lane) const {
-    const std::int64_t node = modulo(index + root_node_, N_);
-    return {static_cast<std::int32_t>(node * n_ + (index == 0 ? modulo(lane + root_lane_, n_) : lane))};
+  const Spread& tree() const { return places_.tree(); }
+  const NodeIndex& where() const { return places_.where(); }
+  Rank rank_of(std::int64_t node, std::int64_t lane) const {
+    const std::int64_t place = node == places_.root_node() ? (lane + root_lane_) % where().size(node) : lane;
+    return {static_cast<std::int32_t>(where().first_rank(node) + place)};
   }
-  Send send(const Spread::Node& child) const {
-    return send_item(Time{child.parent_begin}, rank_of(child.parent, child.parent_lane), rank_of(child.index, 0), 0);
+  /// From a node to the one at the place of its child.
+  Send send(std::int64_t node, const Spread::Node& child) const {
+    return send_item(Time{child.parent_begin}, rank_of(node, child.parent_lane), rank_of(places_.node_at(child), 0), 0);
   }
-  Publication publication(const Spread::Node& node, const std::vector<Spread::Node>& children) const {
-    const Habit& habit = tree_.habit(node.left);
-    return {Time{publication_begin(tree_.shape(), habit, children, node.label)}, rank_of(node.index, 0), {0, 1}};
+  Publication publication(std::int64_t node, const Spread::Node& at, const std::vector<Spread::Node>& children) const {
+    const Habit& habit = tree().habit(at.left);
+    return {Time{publication_begin(tree().shape(), habit, children, at.label)}, rank_of(node, 0), {0, 1}};
   }
 
-  Spread tree_;
-  std::int64_t N_, n_, root_node_, root_lane_;
+  /// When the ranks of a node have it that is entered last. Where all nodes but the root's have one rank, that one may be later.
+  Time end() const {
+    const Time entered{tree().time()}, board = nodes_.publish + nodes_.read;
+    if (places_.last_size() > 1) return entered + board;
+    const Spread::Node root = tree().root();
+    const bool alone = where().size(places_.root_node()) == 1;
+    const Time at_root = alone ? Time{0} : publication(places_.root_node(), root, tree().children(root)).begin + board;
+    // A message takes the machine's own latency, which may be shorter than the tree's.
+    const Time shorter = where().count() == 1 ? Time{0} : Time{tree().shape().lambda} - machine_.lambda();
+    return std::max(entered - shorter, at_root);
+  }
+
+  NodePlaces places_;
+  std::int64_t root_lane_;
 };
 
 /// Entries of the full tree within T, each with its lane; not cut off at N.
@@ -351,6 +375,30 @@ const char* who_sends(Lanes lanes) {
   return lanes == Lanes::leaders ? "leaders: one rank a node sends" : "lanes: every node is entered once";
 }
 
+/// No list that enters every node once ends earlier; 0 where that is not known.
+Time least_of_lists(const Cluster& cluster, Lanes lanes) {
+  if (cluster.nodes.smallest() < 2) return Time{0};  // the last node needs no publication
+  const std::int64_t most = lanes == Lanes::leaders ? 1 : cluster.nodes.largest();
+  return Time{least_time(spread_shape(cluster, most), cluster.nodes.count())} + cluster.nodes.publish +
+         cluster.nodes.read;
+}
+
+PlanPtr unequal_broadcast(const Cluster& cluster, Rank root, Lanes lanes, const Bound& bound) {
+  const std::int64_t P = cluster.base.P;
+  PlanPtr in_places = broadcast_in_places(cluster, root, lanes, bound);
+  const Claim& known = in_places->claim();
+  if (cluster.nodes.count() > kMostListedNodes || P > kMostListedRanks) return in_places;
+  const bool many = P > kMostListedFirst;
+  if (many && (known.optimal() || known.finish <= least_of_lists(cluster, lanes))) return in_places;
+  Schedule schedule = UnequalBroadcast(cluster, root, lanes).plan();
+  schedule.bound = bound.time;
+  PlanPtr listed = std::make_shared<ListedClusterPlan>(std::move(schedule), bound.source,
+                                                       std::string(who_sends(lanes)) + ", the largest first");
+  Earliest best(many ? in_places : listed);
+  best.offer(many ? listed : in_places);
+  return best.plan();
+}
+
 }  // namespace
 
 std::int64_t nodes_entered(const Cluster& cluster, Time T) {
@@ -389,35 +437,52 @@ Bound cluster_broadcast_bound(const Cluster& cluster, std::int64_t root_size) {
   return bound;
 }
 
-Spread one_entry_tree(const Cluster& cluster, Lanes lanes) {
-  return tree_of_nodes(spread_shape(cluster, cluster.nodes.largest()), cluster.nodes.count(), lanes == Lanes::leaders);
+Spread one_entry_tree(const Cluster& cluster, Lanes lanes, std::int64_t most) {
+  SpreadShape shape = spread_shape(cluster, cluster.nodes.largest());
+  shape.lanes = std::min(shape.lanes, std::max<std::int64_t>(most, 2));  // a single lane informs the others, too
+  return tree_of_nodes(shape, cluster.nodes.count(), lanes == Lanes::leaders || most == 1);
 }
 
 PlanPtr one_entry_broadcast(const Cluster& cluster, Rank root, Lanes lanes, const Bound& bound, Spread tree) {
-  const Nodes& nodes = cluster.nodes;
-  // On single ranks the last message ends it, by the machine's own latency, which may be shorter than the tree's.
-  const Time last_message = nodes.count() == 1 ? Time{0} : cluster.base.lambda() - Time{tree.shape().lambda};
-  const Time board = nodes.largest() == 1 ? last_message : nodes.publish + nodes.read;
-  Claim claim{Time{tree.time()} + board, bound.time, bound.source, who_sends(lanes)};
-  return std::make_shared<ClusterBroadcast>(cluster, root, std::move(claim), std::move(tree));
+  return std::make_shared<ClusterBroadcast>(cluster, root, Claim{Time{0}, bound.time, bound.source, who_sends(lanes)},
+                                            NodePlaces(cluster, root, std::move(tree)));
 }
 
-bool broadcast_is_planned(const Cluster& cluster) {
-  return cluster.nodes.uniform() || (cluster.nodes.count() <= kMostListedNodes && cluster.base.P <= kMostListedRanks);
+PlanPtr broadcast_in_places(const Cluster& cluster, Rank root, Lanes lanes, const Bound& bound) {
+  const std::int64_t root_size = cluster.nodes.size(cluster.nodes.node_of(root)), N = cluster.nodes.count();
+  SpreadShape shape = spread_shape(cluster, root_size);
+  // More lanes than the adapter keeps busy send nothing, beside one that publishes.
+  const std::int64_t useful = shape.gamma > 0 ? std::min(N, divide_up(shape.gap, shape.gamma) + 1) : N;
+  std::set<std::int64_t> sizes;
+  for (const Nodes::Run& run : cluster.nodes.runs) sizes.insert(std::min({run.size, root_size, useful}));
+  if (lanes == Lanes::leaders) sizes = {1};
+  std::vector<std::int64_t> tried(sizes.begin(), sizes.end());
+  const auto places = [&](std::size_t i) {
+    shape.lanes = tried[i];
+    return NodePlaces(cluster, root, tree_of_nodes(shape, N, lanes == Lanes::leaders));
+  };
+  std::size_t fits = 0, end = tried.size();  // the smallest number always fits
+  NodePlaces best = places(tried.size() - 1);
+  if (!best.fit()) {
+    --end;
+    best = places(fits);
+    while (end - fits > 1) {
+      const std::size_t middle = fits + (end - fits) / 2;
+      if (NodePlaces more = places(middle); more.fit()) best = std::move(more), fits = middle;
+      else end = middle;
+    }
+  }
+  const std::int64_t used = best.tree().shape().lanes;
+  std::string how = who_sends(lanes);
+  if (lanes != Lanes::leaders) how += fmt::format(", on {} lane{} at most", used, used == 1 ? "" : "s");
+  return std::make_shared<ClusterBroadcast>(cluster, root, Claim{Time{0}, bound.time, bound.source, how},
+                                            std::move(best));
 }
 
 PlanPtr broadcast_on_cluster(const Cluster& cluster, Rank root, Lanes lanes) {
   const Bound bound = cluster_broadcast_bound(cluster, cluster.nodes.size(cluster.nodes.node_of(root)));
   const Nodes& nodes = cluster.nodes;
-  if (!nodes.uniform()) {
-    if (!broadcast_is_planned(cluster))
-      throw Error("{} ranks on {} unequal nodes are too many to list (at most {} and {}): make the nodes equal",
-                  cluster.base.P, nodes.count(), kMostListedRanks, kMostListedNodes);
-    Schedule schedule = UnequalBroadcast(cluster, root, lanes).plan();
-    schedule.bound = bound.time;
-    return std::make_shared<ListedClusterPlan>(std::move(schedule), bound.source,
-                                               std::string(who_sends(lanes)) + ", the largest first");
-  }
+  if (!nodes.uniform()) return unequal_broadcast(cluster, root, lanes, bound);
   PlanPtr plan = one_entry_broadcast(cluster, root, lanes, bound, one_entry_tree(cluster, lanes));
   if (lanes == Lanes::all && nodes.largest() >= 2 && cluster.base.P <= kMostMixed) {
     if (PlanPtr better = earliest_mixed(cluster, root, bound, plan->claim().finish)) return better;
