@@ -123,7 +123,11 @@ std::string to_table(const Profile& profile) {
     if (level.read.high > 0) line("read", level.read, "ns", "a late reader is busy");
     line("publish_per_rank", level.publish_per_rank, "ns", "each further line");
     line("copy", level.copy, "ns a byte", "when all copy");
-    if (level.near.high > 0) line("near", level.near, "of it", "publish inside a cache");
+    for (std::size_t i = 0; i < kSharedKinds; ++i) {
+      const std::string_view what = to_string(static_cast<Shared>(i));
+      if (level.near[i].high > 0)
+        line(fmt::format("near, {}", what), level.near[i], "of it", "publish where ranks share that");
+    }
   }
   line("bsp g", profile.bsp_g, "ns a word", "in a superstep");
   line("bsp L", profile.bsp_L, "ns", "a superstep");

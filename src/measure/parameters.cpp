@@ -65,20 +65,26 @@ void measure_board(Comm& comm, Sampler& sampler, Parameters& round) {
   round.on_board = board_parameters(probe, sampler.every());
 }
 
-/// The same line inside each cache at the same time; rank 0's counts.
-void measure_cache(Comm& comm, double nanoseconds, Parameters& round) {
-  const Grouping& caches = comm.topology().caches;
-  if (caches.size == 0) return;
+/// The same line inside each group of each level, in all groups at the same time; the slowest counts.
+void measure_levels(Comm& comm, double nanoseconds, Parameters& round) {
+  const auto levels = comm.topology().near;  // kept: it is looked at until the end
+  if (levels == nullptr) return;
   comm.broadcast(nanoseconds, 0);
-  const auto near = comm.split(caches.dealt ? comm.rank() % caches.count : comm.rank() / caches.size, comm.rank());
-  if (near->size() > 1) {
-    Sampler inside(*near);
-    inside.open(nanoseconds, true);
-    double value = 1;
-    const double publish = *inside.together(1, [&] { near->broadcast(value, 0); });
-    round.near = std::min(1.0, publish / std::max(round.on_board.publish, 1.0));
+  for (const NearLevel& level : levels->levels()) {
+    const auto near = comm.split(level.group_of[static_cast<std::size_t>(comm.rank())], comm.rank());
+    double part = 0;
+    if (near->size() > 1) {
+      Sampler inside(*near);
+      inside.open(nanoseconds, true);
+      double value = 1;
+      part = *inside.together(1, [&] { near->broadcast(value, 0); });
+      if (near->rank() != 0) part = 0;
+    }
+    double publish = round.on_board.publish;  // of rank 0, which has measured it
+    comm.broadcast(publish, 0);
+    part = std::min(1.0, part / std::max(publish, 1.0));
+    round.near[static_cast<std::size_t>(level.what)] = comm.allreduce(part, run::Maximum{});
   }
-  comm.barrier();
 }
 
 /// Supersteps in which everybody sends and gets h messages, then a barrier.
@@ -200,7 +206,7 @@ void measure_node(Comm& comm, const RoundBudget& budget, Parameters& round) {
     round.node = messages_of(*node, inside, times[0]);
     inside.open(times[1], true);
     measure_board(*node, inside, round);
-    measure_cache(*node, 0.02 * budget.nanoseconds, round);
+    measure_levels(*node, 0.02 * budget.nanoseconds, round);
     round.board = true;
     round.node_ranks = node->size();
     round.least += inside.least();
@@ -235,7 +241,7 @@ Parameters measure_parameters(Comm& comm, const RoundBudget& budget) {
     measure_board(comm, sampler, round);
     round.board = true;
     round.node_ranks = comm.size();
-    measure_cache(comm, 0.02 * budget.nanoseconds, round);
+    measure_levels(comm, 0.02 * budget.nanoseconds, round);
   } else if (nodes) {
     measure_node(comm, budget, round);
   }

@@ -23,7 +23,7 @@ struct Parameters {
   bool board = false, threads = false;
   std::int64_t node_ranks = 0, ranks = 0;
   BoardParameters on_board;
-  double near = 0;  ///< of on_board.publish, between ranks that share a cache; 0: all do
+  std::array<double, kSharedKinds> near{};  ///< of on_board.publish, between ranks that share so much; 0: no level
   double superstep = 0, long_superstep = 0, block_superstep = 0;  ///< of one word, many words, many long messages
   FanIn fan_in;
   std::vector<NodeBurst>

@@ -53,8 +53,10 @@ Profile profile_of(const std::vector<Parameters>& rounds, const CollectiveTimes&
     node.copy = over_rounds(boards, [](const Parameters& r) { return r.on_board.copy; });
     node.threads = first.threads;
     node.ranks = first.node_ranks;
-    const auto caches = those(boards, [](const Parameters& r) { return r.near > 0; });
-    if (!caches.empty()) node.near = over_rounds(caches, [](const Parameters& r) { return r.near; });
+    for (std::size_t i = 0; i < kSharedKinds; ++i) {
+      const auto levels = those(boards, [i](const Parameters& r) { return r.near[i] > 0; });
+      if (!levels.empty()) node.near[i] = over_rounds(levels, [i](const Parameters& r) { return r.near[i]; });
+    }
   }
   node.assumed = inside.empty() && boards.empty();
   // Where there is one node only, the messages inside it stand in for the network.

@@ -76,12 +76,12 @@ constexpr Field kFields[] = {{"L", &Level::L},
                              {"copy", &Level::copy},
                              {"B", &Level::B}};
 
-/// Missing where nodes had one rank each, or ranks one cache, and in older files.
-constexpr Field kOptional[] = {{"node_g", &Level::node_g},
-                               {"node_G", &Level::node_G},
-                               {"near", &Level::near},
-                               {"write", &Level::write},
-                               {"read", &Level::read}};
+/// Missing where nodes had one rank each, and in older files.
+constexpr Field kOptional[] = {
+    {"node_g", &Level::node_g}, {"node_G", &Level::node_G}, {"write", &Level::write}, {"read", &Level::read}};
+
+/// By Shared. Missing where no ranks share it, or all do.
+constexpr const char* kNear[kSharedKinds] = {"near_core", "near_l2", "near", "near_numa", "near_socket"};
 
 std::vector<LaneGap> lane_gaps_from(const json& value, std::string_view place, const std::string& where) {
   if (!value.is_array()) fail(place, where + " must be an array");
@@ -103,6 +103,7 @@ Level level_from(const json& value, std::string_view place, const std::string& w
   for (const auto& field : kFields) required.insert(field.name);
   std::set<std::string> optional = {"shares_bandwidth", "receives_in_parallel", "threads", "assumed", "lane_gaps"};
   for (const auto& field : kOptional) optional.insert(field.name);
+  for (const char* const name : kNear) optional.insert(name);
   check_keys(value, required, optional, place, where);
   Level level;
   level.name = text(value["name"], place, where + ".name");
@@ -113,6 +114,9 @@ Level level_from(const json& value, std::string_view place, const std::string& w
   for (const auto& field : kFields) level.*field.member = estimate(value[field.name], place, where + "." + field.name);
   for (const auto& field : kOptional) {
     if (value.contains(field.name)) level.*field.member = estimate(value[field.name], place, where + "." + field.name);
+  }
+  for (std::size_t i = 0; i < kSharedKinds; ++i) {
+    if (value.contains(kNear[i])) level.near[i] = estimate(value[kNear[i]], place, where + "." + kNear[i]);
   }
   if (value.contains("lane_gaps")) level.lane_gaps = lane_gaps_from(value["lane_gaps"], place, where + ".lane_gaps");
   const auto flag = [&](const char* name) {
@@ -233,6 +237,9 @@ std::string to_json(const Profile& profile) {
     for (const auto& field : kFields) value[field.name] = to_value(level.*field.member);
     for (const auto& field : kOptional) {
       if ((level.*field.member).high > 0) value[field.name] = to_value(level.*field.member);
+    }
+    for (std::size_t i = 0; i < kSharedKinds; ++i) {
+      if (level.near[i].high > 0) value[kNear[i]] = to_value(level.near[i]);
     }
     for (const LaneGap& gap : level.lane_gaps)
       value["lane_gaps"].push_back({{"lanes", gap.lanes}, {"g", to_value(gap.g)}, {"G", to_value(gap.G)}});

@@ -6,13 +6,13 @@
 #include <new>
 
 #include "chasqui/base/error.hpp"
+#include "chasqui/model/nearness.hpp"
 #include "chasqui/model/profile.hpp"
 #include "chasqui/run/choose.hpp"
 #include "chasqui/threads/team.hpp"
 #include "run/board/board.hpp"
 #include "run/comm/fabric.hpp"
 #include "run/faults/departures.hpp"
-#include "run/wait/caches.hpp"
 #include "run/wait/cores.hpp"
 #include "threads/channels.hpp"
 #include "threads/faults.hpp"
@@ -22,13 +22,13 @@ namespace {
 
 /// What the ranks of one communicator share.
 struct Shared {
-  Shared(int ranks, bool with_board, run::Patience patience_of_all, std::vector<int> cache_of_rank)
-      : caches(std::move(cache_of_rank)), channels(std::make_shared<ChannelMemory>(ranks)),
+  Shared(int ranks, bool with_board, run::Patience patience_of_all, std::vector<Seat> seat_of_rank)
+      : seats(std::move(seat_of_rank)), channels(std::make_shared<ChannelMemory>(ranks)),
         faults(std::make_shared<FaultMemory>(ranks)), departures(std::make_shared<run::Departures>(ranks)),
         patience(patience_of_all), parts(static_cast<std::size_t>(ranks)) {
     cores = run::available_cores();
     shape = run::BoardShape::for_threads(ranks);
-    shape.caches = run::groups_by_cache(caches);
+    shape.near = nearness_of(seats);
     if (with_board) {
       const std::size_t bytes = shape.bytes();
       memory = static_cast<std::byte*>(::operator new (bytes, std::align_val_t{4096}));
@@ -43,7 +43,7 @@ struct Shared {
 
   run::BoardShape shape;
   int cores = 1;            ///< of this process
-  std::vector<int> caches;  ///< of each rank; empty: nobody knows
+  std::vector<Seat> seats;  ///< of each rank; empty: nobody knows
   std::byte* memory = nullptr;
   std::shared_ptr<ChannelMemory> channels;
   std::shared_ptr<FaultMemory> faults;
@@ -92,12 +92,12 @@ std::unique_ptr<run::Comm> split(Shared& whole, run::Comm& comm, int colour, int
   const auto first = static_cast<std::size_t>(members[0].rank);
   const bool makes = colour >= 0 && members[0].rank == comm.rank();
   if (makes) {
-    std::vector<int> caches;
+    std::vector<Seat> seats;
     for (const Wish& wish : members) {
-      if (!whole.caches.empty()) caches.push_back(whole.caches[static_cast<std::size_t>(wish.rank)]);
+      if (!whole.seats.empty()) seats.push_back(whole.seats[static_cast<std::size_t>(wish.rank)]);
     }
     whole.parts[first] = std::make_shared<Shared>(static_cast<int>(members.size()), comm.topology().board,
-                                                  whole.patience, std::move(caches));
+                                                  whole.patience, std::move(seats));
   }
   comm.barrier();
   std::unique_ptr<run::Comm> part;
@@ -114,8 +114,8 @@ std::unique_ptr<run::Comm> split(Shared& whole, run::Comm& comm, int colour, int
 }  // namespace
 
 CommMaker share_comms(int n, std::shared_ptr<const Profile> profile, bool with_board, run::Patience patience,
-                      std::vector<int> caches) {
-  return [shared = std::make_shared<Shared>(n, with_board, patience, std::move(caches)),
+                      std::vector<Seat> seats) {
+  return [shared = std::make_shared<Shared>(n, with_board, patience, std::move(seats)),
           profile = std::move(profile)](int rank) { return make_comm(shared, rank, profile); };
 }
 

@@ -6,8 +6,8 @@
 #include <mutex>
 #include <numeric>
 
-#include "run/wait/caches.hpp"
 #include "run/wait/launcher.hpp"
+#include "run/wait/seats.hpp"
 
 #if CHASQUI_HAVE_HWLOC
 #include <hwloc.h>
@@ -108,13 +108,13 @@ bool CoreClaim::pin_this_thread(int index) const {
   return all.cores.bind(cores_[static_cast<std::size_t>(index)]);
 }
 
-std::vector<int> CoreClaim::caches() const {
-  std::vector<int> found;
+std::vector<Seat> CoreClaim::seats() const {
+  std::vector<Seat> found;
   for (const int place : cores_) {
     const auto processor = static_cast<std::size_t>(claims().cores.processor(place));
     run::Cores one;
     if (processor / 64 < one.mask.size()) one.mask[processor / 64] = std::uint64_t{1} << processor % 64;
-    found.push_back(run::cache_of(one));
+    found.push_back(run::seat_of(one));
   }
   return found;
 }

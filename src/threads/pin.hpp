@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "chasqui/model/nearness.hpp"
+
 namespace chasqui::threads {
 
 /// The cores of one team, while it lives.
@@ -26,7 +28,7 @@ class CoreClaim {
   /// Binds the calling thread to the index-th of them. False when it was not possible or there are none.
   bool pin_this_thread(int index) const;
   const std::vector<int>& cores() const { return cores_; }  ///< places among the cores this process may use
-  std::vector<int> caches() const;                          ///< of each of them, as run::cache_of() has it
+  std::vector<Seat> seats() const;                          ///< of each of them
 
  private:
   std::vector<int> cores_;

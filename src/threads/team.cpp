@@ -15,6 +15,7 @@
 #include "pin.hpp"
 #include "run/comm/fabric.hpp"
 #include "run/faults/kept.hpp"
+#include "run/wait/seats.hpp"
 
 namespace chasqui::threads {
 
@@ -63,7 +64,14 @@ struct Team::State {
 
   /// Each thread makes its own, so that what it writes lies in memory apart from the others'.
   void make_comms() {
-    make = share_comms(n, options.profile, true, options.patience, cores.caches());
+    std::vector<Seat> seats = cores.seats();
+    for (int rank = 0; rank < n; ++rank) {
+      const auto declared = run::declared_seat(rank, n);
+      if (!declared) break;
+      seats.resize(static_cast<std::size_t>(n), kNoSeat);
+      seats[static_cast<std::size_t>(rank)] = *declared;
+    }
+    make = share_comms(n, options.profile, true, options.patience, std::move(seats));
     run(nullptr, nullptr);
   }
 

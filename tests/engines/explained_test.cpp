@@ -34,7 +34,7 @@ struct Machine {
   bool messages = false;
   bool crowded = false;
   int node = 0;  ///< ranks of each; 0: all on one, negative: each on its own
-  Grouping caches{};
+  std::vector<Seat> seats{};
 };
 
 /// Reading is dear: groups fold.
@@ -48,7 +48,7 @@ Profile grouped() {
 /// The same, and what is near is cheap.
 Profile near() {
   Profile profile = grouped();
-  profile.levels[0].near = Estimate::exactly(0.1);
+  profile.levels[0].near.fill(Estimate::exactly(0.1));
   return profile;
 }
 
@@ -87,7 +87,7 @@ Comms make(const Machine& machine) {
     const int members = std::min(node, machine.ranks - rank / node * node);
     run::BoardShape shape =
         machine.threads ? run::BoardShape::for_threads(members) : run::BoardShape::for_ranks(members, 64 * 1024);
-    shape.caches = machine.caches;
+    shape.near = nearness_of(machine.seats);
     if (rank % node == 0) {
       constexpr std::align_val_t kPage{4096};
       memory = {static_cast<std::byte*>(::operator new(shape.bytes(), kPage)),
@@ -289,6 +289,13 @@ std::uint32_t run_all(const Machine& machine) {
   return seen;
 }
 
+/// On two sockets.
+std::vector<Seat> by_turns(int ranks) {
+  std::vector<Seat> seats;
+  for (int r = 0; r < ranks; ++r) seats.push_back({-1, -1, -1, -1, r % 2});
+  return seats;
+}
+
 std::vector<Machine> one_node(int ranks) {
   return {
       {.name = "processes", .ranks = ranks},
@@ -304,10 +311,13 @@ std::vector<Machine> one_node(int ranks) {
        .ranks = ranks,
        .profile = measured(ranks, false),
        .cross_memory = true},
-      {.name = "two sockets",
+      {.name = "two sockets", .ranks = ranks, .profile = near(), .seats = by_turns(ranks < 8 ? 0 : ranks)},
+      {.name = "sockets of caches", .ranks = ranks, .seats = *made_up_seats("socket:2 l3:2", ranks)},
+      {.name = "threads, sockets of caches, near is cheap",
        .ranks = ranks,
        .profile = near(),
-       .caches = ranks < 8 ? Grouping{} : Grouping::by_turns(ranks, 2)},
+       .threads = true,
+       .seats = *made_up_seats("socket:2 l3:2", ranks)},
       {.name = "threads", .ranks = ranks, .threads = true},
       {.name = "threads, groups, crowded", .ranks = ranks, .profile = grouped(), .threads = true, .crowded = true},
       {.name = "threads, measured", .ranks = ranks, .profile = measured(ranks, true), .threads = true, .native = true},
@@ -327,9 +337,9 @@ TEST(Explained, WhatIsStartedOnOneNode) {
       if (HasFailure()) return;
     }
   }
-  EXPECT_TRUE(
-      all_of(seen, {run::Method::slots, run::Method::relay, run::Method::grouped_fold, run::Method::shared_fold,
-                    run::Method::exposed_fold, run::Method::staged, run::Method::direct, run::Method::cross_memory}))
+  EXPECT_TRUE(all_of(seen, {run::Method::slots, run::Method::relay, run::Method::grouped_fold, run::Method::level_fold,
+                            run::Method::shared_fold, run::Method::exposed_fold, run::Method::staged,
+                            run::Method::direct, run::Method::cross_memory}))
       << names(seen);
 }
 
@@ -341,9 +351,9 @@ TEST(Explained, WhatBlocksOnOneNode) {
       if (HasFailure()) return;
     }
   }
-  EXPECT_TRUE(all_of(seen, {run::Method::slots, run::Method::relay, run::Method::grouped_fold, run::Method::shared_fold,
-                            run::Method::exposed_fold, run::Method::staged, run::Method::direct,
-                            run::Method::cross_memory, run::Method::native}))
+  EXPECT_TRUE(all_of(seen, {run::Method::slots, run::Method::relay, run::Method::grouped_fold, run::Method::level_fold,
+                            run::Method::shared_fold, run::Method::exposed_fold, run::Method::staged,
+                            run::Method::direct, run::Method::cross_memory, run::Method::native}))
       << names(seen);
 }
 

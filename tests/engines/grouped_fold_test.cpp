@@ -5,6 +5,7 @@
 
 #include <array>
 #include <atomic>
+#include <functional>
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/threads/team.hpp"
@@ -135,11 +136,11 @@ TEST(Groups, TheirSizeIsTheFastest) {
   EXPECT_NE(run::best_groups({64, 400, 25}, 1).size, 0);
   for (int ranks = 1; ranks <= 200; ++ranks) {
     for (const int lines : {1, 2}) {
-      const Grouping best = run::best_groups({ranks, 300, 20}, lines);
+      const run::Grouping best = run::best_groups({ranks, 300, 20}, lines);
       const double time = run::grouped_fold_time({ranks, 300, 20}, lines, best);
       EXPECT_LE(time, run::grouped_fold_time({ranks, 300, 20}, lines, {}));
       for (int size = 2; size <= ranks; ++size) {
-        const auto groups = Grouping::neighbours(ranks, size);
+        const auto groups = run::Grouping::neighbours(ranks, size);
         if (ranks % size == 0) {
           EXPECT_LE(time, run::grouped_fold_time({ranks, 300, 20}, lines, groups)) << ranks << " in " << size;
         }
@@ -153,20 +154,29 @@ TEST(Groups, TheirSizeIsTheFastest) {
 
 TEST(Groups, AMachineWithoutAMeasuredNodeHasNone) { EXPECT_EQ(run::best_groups({64, 0, 0}, 2).size, 0); }
 
-/// Where each rank lies on a made-up machine: the first processor of its cache.
-std::vector<int> on_caches(int ranks, int caches, bool dealt) {
-  std::vector<int> all;
-  for (int r = 0; r < ranks; ++r) all.push_back(64 * (dealt ? r % caches : r * caches / ranks));
+/// Where each rank lies on a made-up machine.
+std::vector<Seat> on_caches(int ranks, int caches, bool dealt) {
+  std::vector<Seat> all;
+  for (int r = 0; r < ranks; ++r) all.push_back({-1, -1, dealt ? r % caches : r * caches / ranks, -1, -1});
+  return all;
+}
+
+std::vector<Seat> made_up(const char* text, int ranks) { return *made_up_seats(text, ranks); }
+
+/// Three to a cache or fewer, not in their order; one keeps to no cache.
+std::vector<Seat> unequal() {
+  std::vector<Seat> all;
+  for (const int cache : {2, 0, 0, 1, -1, 2, 1, 0, 2}) all.push_back({-1, -1, cache, -1, cache < 0 ? -1 : cache / 2});
   return all;
 }
 
 /// Ranks of a team on caches that this machine does not have.
-void on_machine(const std::vector<int>& caches, void (*body)(run::Comm&)) {
+void on_machine(const std::vector<Seat>& seats, const std::function<void(run::Comm&)>& body) {
   Profile profile = *with_groups().profile;
-  profile.levels[0].near = Estimate::exactly(0.1);
-  const auto ranks = static_cast<int>(caches.size());
+  profile.levels[0].near.fill(Estimate::exactly(0.1));
+  const auto ranks = static_cast<int>(seats.size());
   const auto make =
-      threads::share_comms(ranks, std::make_shared<const Profile>(std::move(profile)), true, {0, 0}, caches);
+      threads::share_comms(ranks, std::make_shared<const Profile>(std::move(profile)), true, {0, 0}, seats);
   threads::Team team(ranks);
   team.run([&](run::Comm& outer) {
     const auto comm = make(outer.rank());
@@ -183,11 +193,25 @@ TEST(Caches, EveryCollectiveOnSocketsFilledAndByTurns) {
   }
 }
 
+TEST(Caches, EveryCollectiveOnSeveralLevels) {
+  on_machine(unequal(), [](run::Comm& comm) { run_everything(comm, false); });
+  on_machine(made_up("socket:2 l3:2 core:2", 8), [](run::Comm& comm) { run_everything(comm, false); });
+  if (kWholeSweeps) on_machine(made_up("socket:2 l3:3", 13), [](run::Comm& comm) { run_everything(comm, false); });
+}
+
+TEST(Caches, Soak) {
+  constexpr std::uint64_t seed = 11;
+  SCOPED_TRACE(seed);
+  on_machine(unequal(), [](run::Comm& comm) { soak(comm, 3000, seed); });
+  on_machine(made_up("socket:2 l3:2", 8), [](run::Comm& comm) { soak(comm, 3000, seed); });
+}
+
 TEST(Caches, FoldsKeepRankOrderWhereOperatorsNeedIt) {
-  for (const auto& caches : {on_caches(9, 2, true), on_caches(8, 4, true), on_caches(12, 3, false)}) {
-    on_machine(caches, [](run::Comm& comm) {
+  for (const auto& seats : {on_caches(9, 2, true), on_caches(8, 4, true), on_caches(12, 3, false), unequal(),
+                            made_up("socket:2 l3:3", 12)}) {
+    on_machine(seats, [](run::Comm& comm) {
       for (const std::size_t count : {1, 7, 8, 14}) check_texts<8>(comm, count);
-      for (const auto method : {run::Method::grouped_fold, run::Method::shared_fold}) {
+      for (const auto method : {run::Method::grouped_fold, run::Method::level_fold, run::Method::shared_fold}) {
         comm.force(run::Choice{method, 0, 1, ""});
         for (const std::size_t count : {15, 60, 133}) check_texts<8>(comm, count);
       }
@@ -209,8 +233,9 @@ void check_broadcasts(run::Comm& comm, std::initializer_list<std::size_t> counts
 }
 
 TEST(Caches, BroadcastsAreRelayedFromEveryRoot) {
-  for (const auto& caches : {on_caches(16, 4, false), on_caches(16, 4, true), on_caches(15, 4, true)}) {
-    on_machine(caches, [](run::Comm& comm) {
+  for (const auto& seats : {on_caches(16, 4, false), on_caches(16, 4, true), on_caches(15, 4, true), unequal(),
+                            made_up("socket:2 l3:2", 16)}) {
+    on_machine(seats, [](run::Comm& comm) {
       check_broadcasts(comm, {1, 7, 8, 14});
       comm.force(run::Choice{run::Method::relay, 0, 1, ""});
       check_broadcasts(comm, {1, 15, 512});
@@ -221,10 +246,66 @@ TEST(Caches, BroadcastsAreRelayedFromEveryRoot) {
 TEST(Caches, ASplitKnowsItsOwn) {
   on_machine(on_caches(12, 3, true), [](run::Comm& comm) {
     const auto half = comm.split(comm.rank() / 6, comm.rank());
-    if (half->topology().caches != Grouping::by_turns(6, 3)) throw std::runtime_error("other caches");
+    const auto& near = half->topology().near;
+    if (near == nullptr || near->levels().size() != 1 ||
+        near->levels()[0].group_of != std::vector<int>{0, 1, 2, 0, 1, 2})
+      throw std::runtime_error("other caches");
     const auto one = comm.split(comm.rank() % 3, comm.rank());
-    if (one->topology().caches.size != 0) throw std::runtime_error("they share a cache");
+    if (one->topology().near != nullptr) throw std::runtime_error("they share a cache");
   });
+}
+
+/// Who leaves with an exception: before a broadcast that it would publish again, before a fold that it would do for others, or in it.
+enum class Leaves { before_broadcast, before_fold, in_fold };
+
+TEST(Caches, WhoeverWaitsForARankThatLeftHearsOfIt) {
+  const auto seats = made_up("socket:2 l3:2 core:2", 8);  // 0, 2, 4 and 6 lead caches, 0 and 4 sockets
+  for (const int failing : {0, 2, 4, 6}) {
+    for (const Leaves leaves : {Leaves::before_broadcast, Leaves::before_fold, Leaves::in_fold}) {
+      std::atomic<int> errors{0}, tired{0};
+      on_machine(seats, [&](run::Comm& comm) {
+        const bool fails = comm.rank() == failing;
+        const auto op = [&](long a, long b) {
+          if (fails && leaves == Leaves::in_fold) throw std::logic_error("tired");
+          return a + b;
+        };
+        long value = comm.rank();
+        try {
+          comm.broadcast(value, 7);
+          if (fails && leaves != Leaves::in_fold) throw std::logic_error("tired");
+          if (leaves == Leaves::before_broadcast) comm.broadcast(value, 7);
+          else value = comm.allreduce(value, op);
+          comm.barrier();
+        } catch (const std::logic_error& error) {
+          ++tired;
+          comm.leave(error.what());
+        } catch (const Error&) {
+          ++errors;
+        }
+      });
+      EXPECT_EQ(tired, 1) << "rank " << failing;
+      EXPECT_EQ(errors, 7) << "rank " << failing << ", " << static_cast<int>(leaves);
+    }
+  }
+}
+
+TEST(Caches, SizesThatDisagreeAreAnErrorEverywhere) {
+  for (const std::size_t wrong : {1u, 9u, 300u}) {
+    for (const int odd : {0, 5, 7}) {
+      std::atomic<int> errors{0};
+      on_machine(made_up("socket:2 l3:2", 8), [&](run::Comm& comm) {
+        std::vector<double> in(comm.rank() == odd ? wrong : 3u), out(in.size());
+        try {
+          comm.allreduce(std::span<const double>(in), std::span<double>(out));
+          comm.broadcast(std::span<double>(out), 2);
+          comm.barrier();
+        } catch (const Error&) {
+          ++errors;
+        }
+      });
+      EXPECT_EQ(errors, 8) << "rank " << odd << " with " << wrong;
+    }
+  }
 }
 
 }  // namespace

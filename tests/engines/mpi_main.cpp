@@ -18,6 +18,7 @@
 #include "chasqui/plan/collectives.hpp"
 #include "chasqui/run/choose.hpp"
 #include "measure/compare_profiles.hpp"
+#include "run/comm/engine.hpp"
 #include "suite.hpp"
 
 namespace chasqui::engines {
@@ -251,6 +252,48 @@ std::shared_ptr<const Profile> fast_cross_memory() {
   return std::make_shared<const Profile>(profile);
 }
 
+/// Where what is near costs next to nothing, and reading much: collectives go by levels.
+std::shared_ptr<const Profile> near_is_cheap() {
+  Profile profile = default_profile();
+  profile.levels[0].publish_per_rank = Estimate::exactly(1000);
+  profile.levels[0].near.fill(Estimate::exactly(0.01));
+  return std::make_shared<const Profile>(profile);
+}
+
+/// All ranks have found the same levels, on which short collectives go.
+void go_by_levels(run::Comm& comm) {
+  current = "levels";
+  const auto& near = comm.topology().near;
+  if (near == nullptr) throw std::runtime_error("there are no levels");
+  std::vector<int> mine(static_cast<std::size_t>(kSharedKinds * static_cast<std::size_t>(comm.size())) + 10, -1);
+  std::size_t at = 0;
+  for (const NearLevel& level : near->levels()) {
+    for (const int group : level.group_of) mine[at++] = group;
+  }
+  const run::BoardGroups& groups = run::Engine::of(comm).selection().board_methods().groups();
+  at = mine.size() - 10;
+  mine[at++] = static_cast<int>(groups.relay);
+  for (const run::Climb& climb : groups.climbs) {
+    for (const unsigned part : {climb.up, climb.down, static_cast<unsigned>(climb.chunk)})
+      mine[at++] = static_cast<int>(part);
+  }
+  std::vector<int> all(mine.size() * static_cast<std::size_t>(comm.size()));
+  comm.allgather(std::span<const int>(mine), std::span<int>(all));
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i] != mine[i % mine.size()]) throw std::runtime_error("ranks have found other levels");
+  }
+  run::Engine::of(comm).forget_methods();
+  for (int root = 0; root < comm.size(); ++root) {
+    int value = comm.rank() == root ? root + 1 : 0;
+    comm.broadcast(value, root);
+    if (value != root + 1 || comm.allreduce(comm.rank()) != comm.size() * (comm.size() - 1) / 2)
+      throw std::runtime_error("wrong data");
+  }
+  constexpr auto bit = [](run::Method method) { return 1u << static_cast<unsigned>(method); };
+  if (run::Engine::of(comm).methods_run() != (bit(run::Method::relay) | bit(run::Method::level_fold)))
+    throw std::runtime_error("collectives do not go by levels");
+}
+
 /// In flight at once on two dozen communicators.
 void many_requests(run::Comm& comm, std::uint64_t seed) {
   current = "many requests";
@@ -270,6 +313,7 @@ int programme(int argc, char** argv) {
   std::int64_t count = 0;
   std::uint64_t seed = 1;
   bool requests = false;
+  bool levels = false;
   for (int i = 1; i < argc; ++i) {
     if (std::strcmp(argv[i], "--messages") == 0) options.slots = false;
     if (std::strcmp(argv[i], "--pieces") == 0) {
@@ -283,6 +327,14 @@ int programme(int argc, char** argv) {
     if (std::strcmp(argv[i], "--killed") == 0) kills = true;
     if (std::strcmp(argv[i], "--marked") == 0) marked = true;
     if (std::strcmp(argv[i], "--mistakes") == 0) mistakes = argv[++i];
+    if (std::strcmp(argv[i], "--levels") == 0) {
+      int rank = 0;
+      MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+      setenv("CHASQUI_LEVELS", rank == 3 ? "0" : argv[i + 1], 1);  // one that lies nowhere
+      ++i;
+      levels = true;
+      options.profile = near_is_cheap();
+    }
     if (std::strcmp(argv[i], "--two-level") == 0) options.pretend_node_size = std::atoi(argv[++i]);
     if (std::strcmp(argv[i], "--requests") == 0) {
       requests = true;
@@ -294,6 +346,7 @@ int programme(int argc, char** argv) {
     }
   }
   const auto comm = mpi::make_comm(MPI_COMM_WORLD, options);
+  if (levels) go_by_levels(*comm);
   if (kills) {
     killed(*comm);
   } else if (marked) {

@@ -23,7 +23,7 @@ Parameters with_board(double publish) {
   Parameters round = round_of_four_ranks();
   round.board = true;
   round.node_ranks = 4;
-  round.near = 0.5;
+  round.near[static_cast<std::size_t>(Shared::l3)] = 0.5;
   round.on_board = {publish, publish / 2, publish / 4, 2 * publish, 1};
   return round;
 }
@@ -38,7 +38,7 @@ TEST(ProfileOfRounds, TakesEachParameterFromTheRoundsThatHaveIt) {
   const Level& node = *profile.level("node");
   EXPECT_EQ(node.publish.value, 210);
   EXPECT_GT(node.publish.low, 0);
-  EXPECT_EQ(node.near.value, 0.5);
+  EXPECT_EQ(node.near_of(Shared::l3).value, 0.5);
   EXPECT_EQ(node.ranks, 4);
   EXPECT_EQ(node.G.value, 1);
   EXPECT_FALSE(node.assumed);

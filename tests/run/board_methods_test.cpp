@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "run/board/shape.hpp"
+#include "run/choose/level_cost.hpp"
 
 namespace chasqui::run {
 namespace {
@@ -107,29 +108,80 @@ TEST(BoardMethods, WhatIsMeasuredDecides) {
   EXPECT_EQ(method(1, 1000, Kind::barrier, 0, false), Method::grouped_fold);
 }
 
-TEST(BoardMethods, GroupsLieInsideCaches) {
+LineCosts costs_of(int ranks, const char* levels, double publish, double each,
+                   std::array<double, kSharedKinds> inside) {
+  return {ranks, publish, each, nearness_of(*made_up_seats(levels, ranks)), inside};
+}
+
+/// Everything inside a cache takes so much of what it takes between them, of all else that is shared, half of what is left.
+LineCosts with_caches(int ranks, const char* levels, double near) {
+  return costs_of(ranks, levels, 400, 16, {near / 2, near, near, (1 + near) / 2, (1 + near) / 2});
+}
+
+TEST(BoardMethods, FoldsGoByLevels) {
   constexpr int kRanks = 64;
-  for (const Grouping& caches : {Grouping::neighbours(kRanks, 32), Grouping::neighbours(kRanks, 8),
-                                 Grouping::by_turns(kRanks, 2), Grouping::by_turns(kRanks, 8)}) {
-    const LineCosts costs{kRanks, 400, 16, caches, 0.4};
+  const LineCosts alike{kRanks, 400, 16};
+  for (const char* levels : {"l3:2", "l3:8", "socket:2 l3:4", "socket:2 l3:2 core:8"}) {
+    const LineCosts costs = with_caches(kRanks, levels, 0.4);
     const BoardMethods methods(costs, kWide, false);
-    const BoardGroups& groups = methods.groups();
-    for (const Grouping& each : {groups.for_lines(1), groups.for_lines(2), groups.readers}) {
-      EXPECT_TRUE(each.inside(caches)) << each.size << " in " << caches.size;
+    EXPECT_EQ(*methods.of(Kind::allreduce, 8, 8), Method::level_fold) << levels;
+    EXPECT_EQ(*methods.of(Kind::allreduce, 112, 8), Method::level_fold) << levels;
+    EXPECT_EQ(*methods.of(Kind::barrier, 0, 1), Method::level_fold) << levels;
+    for (const int lines : {1, 2, 19}) {
+      const Climb& climb = methods.groups().climb(lines);
+      const double time = climb_time(costs, lines, climb, true);
+      EXPECT_LE(climb.sets(), line_sets(lines, true));
+      if (lines <= 2) {
+        EXPECT_LT(time, grouped_fold_time(alike, lines, best_groups(alike, lines)))
+            << levels << ", " << lines << " lines";
+      }
+      for (unsigned up = 1; up < 1u << costs.near->levels().size(); ++up) {
+        const Climb other{up};
+        if (other.sets() > line_sets(lines, true)) continue;
+        EXPECT_LE(time, climb_time(costs, lines, other, true)) << up;
+      }
     }
-    for (const int lines : {1, 2}) {
-      const double time = grouped_fold_time(costs, lines, best_groups(costs, lines));
-      EXPECT_LT(time, grouped_fold_time(costs, lines, Grouping::neighbours(kRanks, 12)));
-      EXPECT_LT(time, grouped_fold_time({kRanks, 400, 16}, lines, best_groups({kRanks, 400, 16}, lines)));
-    }
-    EXPECT_LE(beside_lines_time(costs, Method::grouped_fold, Kind::allreduce, 1024),
-              beside_lines_time({kRanks, 400, 16}, Method::grouped_fold, Kind::allreduce, 1024));
+  }
+  const LineCosts far = with_caches(kRanks, "socket:2 l3:4", 1);
+  EXPECT_EQ(*BoardMethods(far, kWide, false).of(Kind::broadcast, 8, 1), Method::slots) << "nothing is nearer";
+  EXPECT_EQ(*BoardMethods(far, kWide, false).of(Kind::reduce, 8, 8), Method::slots);
+}
+
+/// As before there were levels: nothing about a board of one cache depends on them.
+TEST(BoardMethods, OneCacheHasNoLevels) {
+  for (const int ranks : {2, 4, 16, 64}) {
+    const BoardMethods methods({ranks, 400, 16}, kWide, false);
+    EXPECT_EQ(methods.groups().relay, 0u);
+    for (const int lines : {1, 2, 19}) EXPECT_EQ(methods.groups().climb(lines), Climb{});
+    EXPECT_EQ(nearness_of(*made_up_seats("socket:1 l3:1", ranks)), nullptr);
   }
 }
 
+/// With the guesses, half a cache line's way saved or not, sixteen ranks on two caches are few.
+TEST(BoardMethods, LevelsByMadeUpCosts) {
+  const auto climb = [](const LineCosts& costs) { return BoardMethods(costs, kWide, false).groups().climb(1); };
+  // Far lines cost a hundred times as much as near ones: each level is climbed, and the total is told by them.
+  const Climb steep = climb(costs_of(64, "socket:4 l3:4", 400, 100, {0.01, 0.01, 0.01, 0.1, 0.1}));
+  EXPECT_EQ(steep.up, 3u);
+  EXPECT_EQ(steep.down & 2u, 2u);
+  // Publishing is dear, and reading costs nothing: as few steps as there can be, and nothing is told.
+  const Climb flat = climb(costs_of(64, "socket:4 l3:4", 400, 0, {0.9, 0.9, 0.9, 0.9, 0.9}));
+  EXPECT_EQ(flat.rungs(), 1);
+  EXPECT_EQ(flat.down, 0u);
+}
+
+/// Two steps as they were predicted when caches were the only level (docs/laboratory/broadcast.md).
+TEST(BoardMethods, ARelayOfOneLevelTakesWhatItsReadersTake) {
+  const LineCosts costs = with_caches(64, "l3:8", 0.4);
+  EXPECT_DOUBLE_EQ(relay_time(costs, 8), ((8. + 7 + 7) / (8 + 63) + 0.4) * 400);
+  const LineCosts two =
+      with_caches(64, "socket:2 l3:4", 0.4);  // 1 + 3 + 7 read the root, 3 + 7 the leader of the other socket
+  EXPECT_DOUBLE_EQ(relay_time(two, 3, 8), ((8. + 11) / (8 + 63) + 0.7 * (8. + 10) / (8 + 31) + 0.4) * 400);
+}
+
 TEST(BoardMethods, BroadcastsAreRelayedWhereThatIsPredictedFaster) {
-  const auto method = [](int ranks, int each, double near, std::size_t bytes) {
-    return *BoardMethods({ranks, 400, 16, Grouping::neighbours(ranks, each), near}, kWide, false)
+  const auto method = [](int ranks, int caches, double near, std::size_t bytes) {
+    return *BoardMethods(with_caches(ranks, ("l3:" + std::to_string(caches)).c_str(), near), kWide, false)
                 .of(Kind::broadcast, bytes, 1);
   };
   EXPECT_EQ(method(64, 8, 0.4, 8), Method::relay);
@@ -137,7 +189,7 @@ TEST(BoardMethods, BroadcastsAreRelayedWhereThatIsPredictedFaster) {
   EXPECT_EQ(method(64, 8, 0.4, 128), Method::relay);
   EXPECT_EQ(method(64, 8, 0.4, kWide), Method::slots) << "copying twice takes longer";
   EXPECT_EQ(method(64, 8, 0.9, 8), Method::slots) << "near ranks are hardly nearer";
-  EXPECT_EQ(method(16, 8, 0.5, 8), Method::slots) << "few readers";
+  EXPECT_EQ(method(16, 2, 0.5, 8), Method::slots) << "few readers";
   EXPECT_EQ(*BoardMethods({64, 400, 16}, kWide, false).of(Kind::broadcast, 8, 1), Method::slots) << "one cache";
 }
 

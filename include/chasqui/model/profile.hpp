@@ -3,11 +3,14 @@
 // publishing to all costs, and the native collectives' times. A JSON file; docs/measure.md describes it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "chasqui/model/nearness.hpp"
 
 namespace chasqui {
 
@@ -49,12 +52,14 @@ struct Level {
   bool assumed = false;                ///< nothing of it was measured: the other level's values stand in, or guesses
   Estimate node_g{};                   ///< network: from one message of a node to its next, whichever rank sends it
   Estimate node_G{};                   ///< network: gap per byte of a whole node; both 0: not measured
-  Estimate near{};   ///< node: what a line between ranks that share a cache takes of `publish`; 0: not measured
+  /// node: what a line between ranks that share so much takes of `publish`, by Shared; 0: not measured
+  std::array<Estimate, kSharedKinds> near{};
   Estimate write{};  ///< node: how long the writer of a line is busy; 0: not measured
   Estimate read{};   ///< node: how long a reader who finds it there is; 0: not measured
   std::vector<LaneGap>
       lane_gaps{};  ///< network: with 1, 2, 4 … all ranks of a node; node_g and node_G are the least of them
 
+  const Estimate& near_of(Shared what) const { return near[static_cast<std::size_t>(what)]; }
   /// Of `publish`, the reader's part: from 0 to 1; half of it where nobody has measured `write` and `read`.
   double read_share() const;
   /// network: from one message of a node to its next. Where nobody has measured it, a quarter of `port`, what lies between two messages of one

@@ -83,9 +83,10 @@ struct Call {
 /// The methods to run a collective. Board: shared memory of a node.
 enum class Method : std::uint8_t {
   slots,         ///< board: whoever has something publishes it once, whoever needs it reads it
-  relay,         ///< board: a broadcast that one rank of each group publishes again for its group
+  relay,         ///< board: a broadcast that one rank of each cache or socket publishes again for the others there
   grouped_fold,  ///< board: folds of up to 19 lines in groups whose members fold some of them each
-  shared_fold,   ///< board: longer folds; contributions are published, some ranks fold a share each
+  level_fold,   ///< board: the same lines up the levels of a node, sockets and caches, and perhaps the total down again
+  shared_fold,  ///< board: longer folds; contributions are published, some ranks fold a share each
   exposed_fold,  ///< threads: the same, contributions stay in their owners' buffers
   staged,        ///< board: long data in rounds through a stage of each rank
   direct,        ///< threads: straight from buffer to buffer

@@ -7,11 +7,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "chasqui/model/grouping.hpp"
+#include "chasqui/model/nearness.hpp"
 #include "chasqui/model/problem.hpp"
 #include "chasqui/model/profile.hpp"
 #include "chasqui/run/call.hpp"
@@ -40,8 +41,9 @@ struct Topology {
   bool native = true;                             ///< can the MPI library's own collectives be asked?
   std::size_t largest_element = ~std::size_t{0};  ///< bytes of an element that the board can fold
   std::optional<std::size_t>
-      wide;           ///< bytes of a slot beside its lines; nothing: as boards of so many ranks usually have
-  Grouping caches{};  ///< of one node: ranks that share a cache; none: all share one, or nobody knows
+      wide;  ///< bytes of a slot beside its lines; nothing: as boards of so many ranks usually have
+  std::shared_ptr<const Nearness>
+      near{};  ///< of one node: which ranks are near each other; none: all alike, or nobody knows
 
   bool board_spans() const { return board && nodes == 1; }  ///< all ranks are on one board
 };
@@ -65,6 +67,10 @@ std::vector<std::string> doubt_of(const Topology& topology, const Profile& profi
 
 /// Why so many ranks of a node talk to other nodes, or only one, in lines for people; none where it can only be one.
 std::vector<std::string> reason_for_lanes(const Query& query, const Topology& topology, const Profile& profile);
+
+/// The levels of a node with what a line costs inside them, and what a short collective takes by them and in one step, in lines for people; none
+/// where all ranks are alike near each other, or nobody knows.
+std::vector<std::string> reason_for_levels(const Query& query, const Topology& topology, const Profile& profile);
 
 /// Several lines for people: the choice, its predicted time, the runners-up and why.
 std::string explain(const Query& query, const Topology& topology, const Profile& profile);

@@ -25,6 +25,9 @@ class ExplainCommand final : public Command {
     option("--bytes", "BYTES", &bytes_, "size of one rank's contribution (default 8)");
     option("-P,--processors", "N", &ranks_, "ranks (default: as measured, else 16)");
     option("--nodes", "N", &nodes_, "on how many nodes the ranks are (default 1; as many as ranks: all by messages)");
+    option(
+        "--levels", "LEVELS", &levels_,
+        "what the ranks of the node share, as \"socket:2 l3:4\": two sockets of four caches, filled in rank order (also numa, l2, core)");
     option("--machine", "FILE", &machine_, "profile written by `chasqui measure`").file();
     flag("--ordered", ordered_, "the operator does not commute");
     flag("--json", json_, "print as JSON");
@@ -49,6 +52,15 @@ class ExplainCommand final : public Command {
     const Level* node = profile.level("node");
     topology.shares_memory = nodes_ == 1 && node != nullptr && node->threads;
     topology.cross_memory = nodes_ == 1 && !profile.cross_memory.empty();
+    if (!levels_.empty()) {
+      const auto seats = made_up_seats(levels_, topology.ranks);
+      if (!seats)
+        throw Error(
+            "--levels \"{}\": expected, as \"socket:2 l3:4 core:8\", how many socket, numa, l3, l2, core there are in each of those before",
+            levels_);
+      if (nodes_ > 1) throw Error("--levels are those of one node, and --nodes is {}", nodes_);
+      topology.near = nearness_of(*seats);
+    }
     const std::int64_t bytes = *kind == Kind::barrier ? 0 : bytes_;
     const run::Query query{*kind, static_cast<std::size_t>(bytes), 1, !ordered_};
     if (!json_) {
@@ -69,6 +81,7 @@ class ExplainCommand final : public Command {
     }
     nlohmann::ordered_json root = {{"collective", kind_}, {"bytes", bytes}, {"ranks", ranks}, {"choices", list}};
     if (!machine_) root["machine"] = profile.how;
+    if (const auto levels = run::reason_for_levels(query, topology, profile); !levels.empty()) root["levels"] = levels;
     if (const auto lanes = run::reason_for_lanes(query, topology, profile); !lanes.empty())
       root["lanes"] = fmt::to_string(fmt::join(lanes, "; "));
     if (const auto doubt = run::doubt_of(topology, profile); !doubt.empty())
@@ -82,6 +95,7 @@ class ExplainCommand final : public Command {
   std::int64_t bytes_ = 8;
   std::optional<std::int64_t> ranks_;
   std::int64_t nodes_ = 1;
+  std::string levels_;
   std::optional<std::string> machine_;
   bool ordered_ = false;
   bool json_ = false;

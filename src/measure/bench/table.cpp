@@ -40,7 +40,8 @@ constexpr std::string_view kOfMany =
 std::string_view meaning(run::Method way) {
   switch (way) {
     case run::Method::slots: return "short data in cache lines that all ranks of a node share";
-    case run::Method::relay: return "cache lines; one rank of each cache publishes again";
+    case run::Method::relay: return "cache lines; published again level by level";
+    case run::Method::level_fold: return "cache lines; folded and told level by level";
     case run::Method::grouped_fold: return "cache lines; members of groups fold some each";
     case run::Method::shared_fold: return "shared memory; every rank folds a share";
     case run::Method::exposed_fold: return "every rank folds a share out of the others' buffers";

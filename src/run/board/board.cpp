@@ -75,6 +75,14 @@ Board::Board(void* memory, const BoardShape& shape, int rank, int cores)
   stages_ = Stages(stages, shape.stage_room(), counters_, shape.ranks, rank);
 }
 
+void Board::arrange(const BoardGroups& groups) {
+  for (const int lines : {1, 2, shape_.lines()}) {
+    const int sets = groups.climb(lines).sets(), most = line_sets(lines, shape_.lines() > 2);
+    CHASQUI_CHECK(groups.climb(lines).none() || sets <= most, "{} lines, sets={} of {}", lines, sets, most);
+  }
+  groups_ = OwnGroups(groups, shape_.ranks, rank_, shape_.near);
+}
+
 /// Of more than a line.
 void Board::read_more(int slot, void* data, std::size_t bytes) const {
   if (bytes > kSlotPayload) {

@@ -206,7 +206,7 @@ class alignas(2 * kLine) Board {
   void fetch(int slot, Place place) const { ask_for_line(line(slot, place)); }
 
   // --- groups of which members fold or publish for the others
-  void arrange(const BoardGroups& groups) { groups_ = OwnGroups(groups, shape_.ranks, rank_); }  ///< alike on all ranks
+  void arrange(const BoardGroups& groups);  ///< alike on all ranks
   const OwnGroups& groups() const { return groups_; }
 
   // --- for tests

@@ -22,11 +22,11 @@ inline std::size_t slot_bytes(const Board& board, const Call& call) {
   return blocks ? call.bytes() * static_cast<std::size_t>(board.ranks()) : call.bytes();
 }
 
-/// Broadcast in two steps: the root's group and the first rank of each other read what the root publishes; each of those publishes it
-/// again, for its group. Fewer read a line, and most of them one that was written near them.
+/// Broadcast level by level: in each group of a level the first rank, or the root, publishes for the others there, and all these read
+/// the root. Fewer read a line, and most of them one that was written near them.
 class Relay {
  public:
-  /// Begins the board's next collective. REQUIRES contiguous data that a slot holds, and groups of readers.
+  /// Begins the board's next collective. REQUIRES contiguous data that a slot holds, and levels for readers.
   Relay(Board& board, const Call& call);
 
   /// As SlotCall::poll().
@@ -85,6 +85,40 @@ class GroupedFold {
   int looks_ = 0;  ///< in vain, since it last went on
   Line here_;      ///< the first result that has not come, in their order
   Awaited awaited_;
+};
+
+/// All-reduce, barrier or reduction that goes up the levels of a node (Ladder), each line by itself: in each group the lines of its ranks or of
+/// the groups inside it are folded. What is at the top is read by all, or the root; or some read it and tell the total, level by level.
+class LevelFold {
+ public:
+  /// Begins the board's next collective. REQUIRES contiguous data of at most most_lines(), and a climb for so many.
+  LevelFold(Board& board, const Call& call);
+
+  /// As SlotCall::poll().
+  bool poll();
+
+ private:
+  std::size_t count(int part) const { return part + 1 < parts_ ? each_ : last_; }
+  Place place(int time, int part) const;
+  void publish();
+  void ask(int rung) const;
+  bool fold(int rung, int part, Place from, std::byte* to);
+  bool climb();
+  bool take_top();
+  bool take_total();
+
+  Board& board_;
+  const Call& call_;
+  int parts_;             ///< lines
+  std::size_t each_ = 0;  ///< elements of a line, but for the last
+  std::size_t last_;      ///< of the last one
+  const Ladder& ladder_;
+  bool reads_;  ///< wants the result
+  bool published_ = false;
+  int rung_ = 1;  ///< where it folds now; and which line, and how many of its sources have come
+  int part_;
+  int come_ = 0;
+  int looks_ = 0;  ///< in vain, since it last went on
 };
 
 /// Reduce or all-reduce of contributions beside the lines: some ranks fold a share of everybody's each, in place; everybody,

@@ -15,6 +15,12 @@
 
 namespace chasqui::run {
 
+/// Lines of a contribution that is folded line by line: one of a barrier.
+inline int parts_of(const Call& call) {
+  const bool one = call.kind == Kind::barrier || call.bytes() <= kLinePayload;
+  return one ? 1 : lines_of(static_cast<std::size_t>(call.count), call.element);
+}
+
 /// to = source(0) o … o source(n-1) on `count` elements. `to` may be any of the sources, nothing else overlaps.
 /// ahead: the sources lie in other caches; short pieces, and each is asked for while the one before it is folded.
 template <typename Source>
@@ -75,6 +81,20 @@ inline void fold_values(const Call& call, const std::byte* first, std::size_t st
   const bool where_they_lie = call.op.fold != nullptr && call.element % 16 != 0;
   if (where_they_lie) call.op.fold(call.op.context, first, stride, static_cast<std::size_t>(n), out, count);
   else fold_copies(call, first, stride, n, out, count);
+}
+
+/// The same of values that lie anywhere, value(0) … value(n-1).
+template <typename Value>
+void fold_scattered(const Call& call, int n, Value value, void* out, std::size_t count) {
+  const std::size_t bytes = count * call.element;
+  alignas(kLargestAlignment) std::byte fold[kLinePayload];
+  alignas(kLargestAlignment) std::byte next[kLinePayload];
+  copy_short(fold, value(0), bytes);
+  for (int i = 1; i < n && count != 0; ++i) {
+    copy_short(next, value(i), bytes);
+    call.op(fold, next, fold, count);
+  }
+  copy_short(out, fold, bytes);
 }
 
 }  // namespace chasqui::run

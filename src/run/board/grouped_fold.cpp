@@ -9,11 +9,6 @@ namespace {
 
 Place plus(Place place, int lines) { return static_cast<Place>(static_cast<int>(place) + lines); }
 
-int parts_of(const Call& call) {
-  const bool one = call.kind == Kind::barrier || call.bytes() <= kLinePayload;
-  return one ? 1 : lines_of(static_cast<std::size_t>(call.count), call.element);
-}
-
 }  // namespace
 
 GroupedFold::GroupedFold(Board& board, const Call& call)
@@ -21,8 +16,7 @@ GroupedFold::GroupedFold(Board& board, const Call& call)
       last_(call.kind == Kind::barrier ? 0 : static_cast<std::size_t>(call.count)),
       contributions_(parts_ > 2 ? Place::further : Place::first),
       results_(parts_ > 2 ? plus(Place::further, board.shape().lines()) : Place::result),
-      groups_(board.groups().for_lines(parts_, call.op)),
-      part_(groups_.place < groups_.smallest ? groups_.place : parts_) {
+      groups_(board.groups().for_lines(parts_)), part_(groups_.place < groups_.smallest ? groups_.place : parts_) {
   if (parts_ > 1) {
     each_ = (last_ + static_cast<std::size_t>(parts_) - 1) / static_cast<std::size_t>(parts_);
     last_ -= static_cast<std::size_t>(parts_ - 1) * each_;
@@ -52,8 +46,7 @@ void GroupedFold::look_at_group() {
 /// In rank order.
 void GroupedFold::fold_group(int part) {
   const Place place = plus(contributions_, part), result = plus(results_, part);
-  fold_values(call_, board_.payload(groups_.member(0), place),
-              static_cast<std::size_t>(groups_.step) * board_.stride(place), groups_.members,
+  fold_values(call_, board_.payload(groups_.member(0), place), board_.stride(place), groups_.members,
               board_.own_payload(result), count(part));
   board_.announce(result);
 }
@@ -85,7 +78,7 @@ void GroupedFold::ask_results() const {
 bool GroupedFold::take_results() {
   const SlotLines::Cells cells = board_.cells(results_);
   const std::size_t bytes = each_ * call_.element,
-                    across = static_cast<std::size_t>(groups_.leap) * board_.stride(results_);
+                    across = static_cast<std::size_t>(groups_.size) * board_.stride(results_);
   const int groups = groups_.count;
   auto* const out = static_cast<std::byte*>(call_.out);
   Line here = here_;

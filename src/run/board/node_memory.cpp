@@ -9,8 +9,8 @@
 #include <fstream>
 #include <vector>
 
-#include "run/wait/caches.hpp"
 #include "run/wait/cores.hpp"
+#include "run/wait/seats.hpp"
 
 namespace chasqui::run {
 namespace {
@@ -95,15 +95,23 @@ int cores_of(NodeRanks& node) {
 
 std::vector<std::shared_ptr<Board>> make_boards(NodeRanks& node, int cores, std::size_t ring, const Boards& boards) {
   auto shape = usual_or_small(node, ring, boards.calls);
-  const std::size_t mine[] = {shape.stage, shape.ring, shape.wide, static_cast<std::size_t>(cache_of(process_cores()))};
-  const auto all = node.gather(mine, std::size(mine));
-  shape.stage = all[0];  // as the first one says
-  shape.ring = all[1];
-  shape.wide = all[2];
-  std::vector<int> caches;
-  for (std::size_t at = std::size(mine) - 1; at < all.size(); at += std::size(mine))
-    caches.push_back(static_cast<int>(all[at]));
-  shape.caches = groups_by_cache(caches);
+  struct Said {
+    std::size_t stage, ring, wide;
+    std::array<std::int64_t, kSharedKinds> seat;  // no gaps between members: all bytes are sent
+  };
+  Said mine{shape.stage, shape.ring, shape.wide, {}};
+  const auto declared = declared_seat(node.rank(), node.size());
+  const Seat seat = declared ? *declared : seat_of(process_cores());
+  std::copy(seat.begin(), seat.end(), mine.seat.begin());
+  const std::vector<Said> all = node.gather(&mine);
+  shape.stage = all[0].stage;  // as the first one says
+  shape.ring = all[0].ring;
+  shape.wide = all[0].wide;
+  std::vector<Seat> seats(all.size());
+  for (std::size_t r = 0; r < all.size(); ++r)
+    std::transform(all[r].seat.begin(), all[r].seat.end(), seats[r].begin(),
+                   [](auto unit) { return static_cast<int>(unit); });
+  shape.near = nearness_of(seats);  // of the same seats on all ranks: all find the same levels
   return make_boards(node, cores, shape, boards.number);
 }
 

@@ -5,12 +5,10 @@ namespace chasqui::run {
 
 Relay::Relay(Board& board, const Call& call) : board_(board), call_(call) {
   board.begin(signature_of(call), Method::relay);
-  const Groups& groups = board.groups().readers();
-  const int root = static_cast<int>(call.root);
-  const bool beside_root = groups.group_of(root) == groups.own;
-  here_ = board.rank() == root;
-  publishes_ = here_ || (!beside_root && groups.place == 0);
-  from_ = publishes_ || beside_root ? root : groups.member(0);
+  const Relayed::Part part = board.groups().readers().part(static_cast<int>(call.root));
+  from_ = part.from;
+  publishes_ = part.publishes;
+  here_ = from_ == board.rank();
 }
 
 bool Relay::poll() {

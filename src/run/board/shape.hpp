@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
-#include "chasqui/model/grouping.hpp"
+#include "chasqui/model/nearness.hpp"
 
 namespace chasqui::run {
 
@@ -33,6 +34,16 @@ constexpr int lines_of(std::size_t count, std::size_t element) {
 /// As many as there are room for: 1 KiB of doubles, on boards of usual size.
 constexpr int most_lines(int ranks) { return ranks <= 64 ? 19 : 2; }
 
+/// How often a rank can write so many lines in a call, each time elsewhere. `further`: the board has room for contributions of more than two.
+constexpr int line_sets(int lines, bool further) {
+  constexpr int kMost = most_lines(1);
+  if (lines > 2) return 2 * kMost / lines;
+  return further ? 1 + 2 * kMost / lines : 4 / lines;
+}
+
+/// Boards without a wide part have lines for short contributions only.
+constexpr bool has_further_lines(int ranks, std::size_t wide) { return most_lines(ranks) > 2 && wide != 0; }
+
 /// Elements that a rank folds of a shared fold: whole lines, and enough that there is a share at most for every rank.
 constexpr std::size_t share_elements(std::size_t count, std::size_t element, int ranks) {
   const std::size_t a_line = std::max<std::size_t>(1, kLine / element);
@@ -53,12 +64,12 @@ constexpr std::size_t pipeline_chunk(std::size_t bytes, std::size_t element, int
 
 /// The size of a board; the same on all ranks.
 struct BoardShape {
-  int ranks = 1;                   ///< ranks that see it
-  std::size_t stage = 256 * 1024;  ///< bytes a rank can have staged
-  std::size_t wide = kWide;        ///< bytes of a slot beside its lines; 0: none
-  std::size_t ring = 0;            ///< bytes that a rank's stage moves through, if more than `stage`
-  bool dense = false;              ///< slots lie side by side and have two lines each
-  Grouping caches{};               ///< ranks that share a cache; none: all, or nobody knows
+  int ranks = 1;                           ///< ranks that see it
+  std::size_t stage = 256 * 1024;          ///< bytes a rank can have staged
+  std::size_t wide = kWide;                ///< bytes of a slot beside its lines; 0: none
+  std::size_t ring = 0;                    ///< bytes that a rank's stage moves through, if more than `stage`
+  bool dense = false;                      ///< slots lie side by side and have two lines each
+  std::shared_ptr<const Nearness> near{};  ///< which ranks are near each other; none: all alike, or nobody knows
 
   /// All stages together stay below 16 MiB, or below 64 MiB where that leaves a rank less than 256 KiB, or have kLeastStage
   /// each; the wide parts of all slots below 8 MiB.

@@ -20,6 +20,15 @@ enum class Place {
   further,  ///< and from here on lines of contributions that take more than two, then as many of what was folded of them
 };
 
+/// Where a rank has its lines of a call that writes so many several times: the first time its contribution. Fewer times than line_sets().
+constexpr Place place_of(int time, int lines, bool further) {
+  const auto from = [](Place place, int so_many) { return static_cast<Place>(static_cast<int>(place) + so_many); };
+  if (lines > 2) return from(Place::further, time * lines);
+  if (time == 0) return Place::first;
+  if (further) return from(Place::further, (time - 1) * lines);
+  return time < 3 ? from(Place::result, time - 1) : Place::second;
+}
+
 /// As one rank sees them. Addresses only: what may be read and written when is said in board.hpp.
 class SlotLines {
  public:

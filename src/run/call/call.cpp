@@ -14,6 +14,7 @@ std::string_view to_string(Method method) {
     case Method::slots: return "slots";
     case Method::relay: return "relay";
     case Method::grouped_fold: return "grouped-fold";
+    case Method::level_fold: return "level-fold";
     case Method::shared_fold: return "shared-fold";
     case Method::exposed_fold: return "exposed-fold";
     case Method::staged: return "staged";

@@ -10,6 +10,7 @@
 #include "run/board/process_memory.hpp"
 #include "run/board/shape.hpp"
 #include "run/call/kinds.hpp"
+#include "run/choose/level_cost.hpp"
 
 namespace chasqui::run {
 namespace {
@@ -62,8 +63,8 @@ const std::vector<MethodFrom>& methods_for(const LineCosts& costs, Kind kind, bo
 /// From the cost of publishing and copying alone.
 class Modelled {
  public:
-  Modelled(const Profile& profile, int ranks, bool threads, const Grouping& caches)
-      : costs_(line_costs(profile, ranks, caches)), ranks_(ranks), threads_(threads),
+  Modelled(const Profile& profile, int ranks, bool threads, const std::shared_ptr<const Nearness>& near)
+      : costs_(line_costs(profile, ranks, near)), ranks_(ranks), threads_(threads),
         copy_(node_level(profile).copy.value) {}
 
   /// No longer than other collectives that do as much.
@@ -100,6 +101,7 @@ class Modelled {
     const Method method = entry_at(methods, static_cast<std::size_t>(bytes)).method;
     switch (method) {
       case Method::relay: return relay_time(costs_, bytes);
+      case Method::level_fold: return level_fold_time(costs_, kind, bytes);
       case Method::grouped_fold:
         if (bytes > static_cast<double>(kSlotPayload)) return beside_lines_time(costs_, method, kind, bytes);
         return grouped_fold_time(costs_, parts, best_groups(costs_, parts));
@@ -124,8 +126,9 @@ class Modelled {
   double copy_;
 };
 
-double modelled(const Profile& profile, Kind kind, double bytes, int ranks, bool threads, const Grouping& caches) {
-  return Modelled(profile, ranks, threads, caches).time(kind, bytes);
+double modelled(const Profile& profile, Kind kind, double bytes, int ranks, bool threads,
+                const std::shared_ptr<const Nearness>& near) {
+  return Modelled(profile, ranks, threads, near).time(kind, bytes);
 }
 
 /// By cross-memory every call of the kernel costs something, and so does every page, more where many want pages of one table.
@@ -185,15 +188,16 @@ double at_size(const Times& times, double bytes) {
   return std::max(t0 + (bytes - static_cast<double>(low)) * slope, bytes <= static_cast<double>(high) ? 0 : t1);
 }
 
-double board_time(const Profile& profile, Kind kind, double bytes, int ranks, bool threads, const Grouping& caches) {
+double board_time(const Profile& profile, Kind kind, double bytes, int ranks, bool threads,
+                  const std::shared_ptr<const Nearness>& near) {
   const Level& node = node_level(profile);
   const Times* times = table(profile.measured, kind);
-  const auto model = [&] { return modelled(profile, kind, bytes, ranks, threads, caches); };
+  const auto model = [&] { return modelled(profile, kind, bytes, ranks, threads, near); };
   if (times == nullptr || !one_node(profile) || node.threads != threads || node.ranks < 1) return model();
   const double measured = at_size(*times, bytes);
   const auto there = static_cast<int>(node.ranks);
   return there == ranks ? measured
-                        : measured * model() / std::max(1.0, modelled(profile, kind, bytes, there, threads, {}));
+                        : measured * model() / std::max(1.0, modelled(profile, kind, bytes, there, threads, nullptr));
 }
 
 double cross_memory_time(const Profile& profile, Kind kind, double bytes, int ranks, bool lent) {

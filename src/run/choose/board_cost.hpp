@@ -3,6 +3,7 @@
 // a model otherwise. The native call is never predicted: it was measured on as many ranks, or it is not used.
 #pragma once
 
+#include <memory>
 #include <optional>
 
 #include "chasqui/run/choose.hpp"
@@ -15,7 +16,7 @@ double at_size(const Times& times, double bytes);
 
 /// `ranks` ranks of one node on their board. The measured time if so many were measured; else it is scaled by the model.
 double board_time(const Profile& profile, Kind kind, double bytes, int ranks, bool threads,
-                  const Grouping& caches = {});
+                  const std::shared_ptr<const Nearness>& near = nullptr);
 
 /// What it takes `ranks` processes of one node that read and write each other's memory. REQUIRES crosses_memory(kind). Where it was measured,
 /// sizes below the measured ones do not pay. `lent`: they lend each other pages where that pays.

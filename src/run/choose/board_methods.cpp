@@ -7,6 +7,7 @@
 #include "run/board/process_memory.hpp"
 #include "run/board/shape.hpp"
 #include "run/choose/board_cost.hpp"
+#include "run/choose/level_cost.hpp"
 
 namespace chasqui::run {
 namespace {
@@ -52,20 +53,30 @@ std::size_t most_beside_lines(Kind kind, int ranks, bool threads) {
   return kind == Kind::allreduce ? kSharedByAll : kWideFromAll;
 }
 
+/// Of a barrier, or of a fold of one line or two, which all want or a root: the fastest of slots, groups and levels.
+Method short_fold(const LineCosts& costs, Kind kind, int lines, bool further) {
+  const bool to_all = kind != Kind::reduce;
+  const bool grouped = (to_all || lines == 2) && best_groups(costs, lines).size != 0;
+  const Climb& climb = best_levels(costs, further).climbs[BoardGroups::fold(lines)];
+  if (!climb.none() && climb_time(costs, lines, climb, to_all) < one_step_time(costs, kind, lines))
+    return Method::level_fold;
+  return grouped ? Method::grouped_fold : Method::slots;
+}
+
 std::vector<MethodFrom> row_of(const LineCosts& costs, Kind kind, std::size_t wide, bool threads) {
   if (costs.ranks == 1) return {{}};
-  const bool everywhere = kind == Kind::allreduce || kind == Kind::barrier;
+  const bool further = has_further_lines(costs.ranks, wide);
+  const bool climbs = kind == Kind::allreduce || kind == Kind::barrier || kind == Kind::reduce;
+  const bool relays = kind == Kind::broadcast && costs.near != nullptr && relay_time(costs, 0) < costs.publish;
+  const auto in_lines_of = [&](int lines) {
+    return climbs ? short_fold(costs, kind, lines, further) : relays ? Method::relay : Method::slots;
+  };
   std::vector<MethodFrom> row;
-  const bool relays = kind == Kind::broadcast && costs.caches.size != 0 && relay_time(costs, 0) < costs.publish;
-  append(row, 0,
-         everywhere && best_groups(costs, 1).size != 0 ? Method::grouped_fold
-         : relays                                      ? Method::relay
-                                                       : Method::slots);
+  append(row, 0, in_lines_of(1));
   if (kind == Kind::barrier) return row;
   const std::size_t blocks = blocks_in_slot(kind, costs.ranks);
   const auto after = [&](std::size_t bytes) { return bytes / blocks + 1; };
-  const bool grouped = (kind == Kind::reduce || kind == Kind::allreduce) && best_groups(costs, 2).size != 0;
-  append(row, after(kLinePayload), grouped ? Method::grouped_fold : relays ? Method::relay : Method::slots);
+  append(row, after(kLinePayload), in_lines_of(2));
   const Method longest = threads ? Method::direct : Method::staged;
   const std::size_t exposed_to = threads && kind == Kind::allreduce ? wide * static_cast<std::size_t>(costs.ranks) : 0;
   const Method longer = exposed_to != 0 ? Method::exposed_fold : longest;
@@ -75,7 +86,14 @@ std::vector<MethodFrom> row_of(const LineCosts& costs, Kind kind, std::size_t wi
   // Two would fold half of the lines each, for the reader of all: nobody has timed it.
   const bool in_lines = kind == Kind::allreduce && costs.ranks > 2 && groups_of_many(costs).size != 0;
   if (in_lines) ways.push_back(Method::grouped_fold);
+  const bool levels = in_lines && !best_levels(costs, further).climbs[2].none();
+  if (levels) ways.push_back(Method::level_fold);
   if (shares) ways.push_back(Method::shared_fold);
+  const auto time_of = [&](Method method, double bytes) {
+    if (method == Method::relay) return relay_time(costs, bytes);
+    if (method == Method::level_fold) return level_fold_time(costs, kind, bytes);
+    return beside_lines_time(costs, method, kind, bytes);
+  };
   std::size_t slots_to = kSlotPayload;
   const std::size_t most = std::min(wide, most_beside_lines(kind, costs.ranks, threads));
   for (std::size_t bytes = kSlotPayload / kLine * kLine + kLine; bytes <= most; bytes += kLine) {
@@ -83,8 +101,8 @@ std::vector<MethodFrom> row_of(const LineCosts& costs, Kind kind, std::size_t wi
     double least = beside_lines_time(costs, longer, kind, static_cast<double>(bytes));
     const bool lines = in_lines && bytes <= static_cast<std::size_t>(most_lines(costs.ranks)) * kLinePayload;
     for (std::size_t i = ways.size(); i-- > 0;) {  // of equal ones the first
-      if (ways[i] == Method::grouped_fold && !lines) continue;
-      const double time = beside_lines_time(costs, ways[i], kind, static_cast<double>(bytes));
+      if ((ways[i] == Method::grouped_fold || ways[i] == Method::level_fold) && !lines) continue;
+      const double time = time_of(ways[i], static_cast<double>(bytes));
       if (time > least) continue;
       best = ways[i];
       least = time;
@@ -143,7 +161,7 @@ class Competitors {
     entry.bytes = bytes;
     const bool crosses = crosses_ && entry.method == Method::staged && bytes >= kCrossMemoryFrom;
     if (!crosses && !asks_) return entry;
-    double least = board_time(profile_, kind_, size, topology_.ranks, topology_.shares_memory, topology_.caches);
+    double least = board_time(profile_, kind_, size, topology_.ranks, topology_.shares_memory, topology_.near);
     if (crosses) {
       const double time = cross_memory_time(profile_, kind_, size, topology_.ranks, topology_.lends_pages);
       if (time < least) entry.method = Method::cross_memory;
@@ -181,9 +199,9 @@ std::vector<MethodFrom> usual_methods(const LineCosts& costs, Kind kind, bool th
   return row_of(costs, kind, usual_shape(costs.ranks, threads).wide, threads);
 }
 
-BoardMethods::BoardMethods(const LineCosts& costs, std::size_t wide, bool threads)
-    : groups_{{best_groups(costs, 1), best_groups(costs, 2), groups_of_many(costs)}, costs.caches}, ranks_(costs.ranks),
-      wide_(wide) {
+BoardMethods::BoardMethods(const LineCosts& costs, std::size_t wide, bool threads) : ranks_(costs.ranks), wide_(wide) {
+  const BestLevels& levels = best_levels(costs, has_further_lines(costs.ranks, wide));
+  groups_ = {{best_groups(costs, 1), best_groups(costs, 2), groups_of_many(costs)}, levels.climbs, levels.relay};
   for (std::size_t k = 0; k < kKinds; ++k) {
     const auto kind = static_cast<Kind>(k);
     Row& row = rows_[k];
@@ -194,7 +212,7 @@ BoardMethods::BoardMethods(const LineCosts& costs, std::size_t wide, bool thread
 }
 
 BoardMethods::BoardMethods(const Topology& topology, const Profile& profile)
-    : BoardMethods(line_costs(profile, topology.ranks, topology.caches),
+    : BoardMethods(line_costs(profile, topology.ranks, topology.near),
                    topology.wide.value_or(usual_shape(topology.ranks, topology.shares_memory).wide),
                    topology.shares_memory) {
   if (topology.messages) largest_element_ = topology.largest_element;
@@ -224,10 +242,12 @@ std::optional<Method> BoardMethods::longer(Kind kind, std::size_t bytes, std::si
   if (staged_element(kind, element, ranks_) > largest_element_) return {};
   const MethodFrom& entry = entry_at(row.entries, bytes);
   if (which == Among::all && entry.native) return Method::native;
-  if (entry.method == Method::grouped_fold) {
+  if (entry.method == Method::grouped_fold || entry.method == Method::level_fold) {
     const int lines = lines_of(bytes / element, element);
-    const bool fits = lines != 0 && lines <= most_lines(ranks_) && groups_.for_lines(lines).size != 0;
-    return fits ? Method::grouped_fold : Method::slots;
+    const bool climbs = entry.method == Method::level_fold;
+    const bool fits = lines != 0 && lines <= most_lines(ranks_) &&
+                      (climbs ? !groups_.climb(lines).none() : groups_.for_lines(lines).size != 0);
+    return fits ? entry.method : Method::slots;
   }
   if (entry.method == Method::exposed_fold && share_elements(bytes / element, element, ranks_) * element > wide_)
     return Method::direct;

@@ -2,6 +2,8 @@
 // All methods with their predicted times. On one node the table of board_methods.hpp says which one runs.
 #include "chasqui/run/choose.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "chasqui/base/error.hpp"
@@ -29,7 +31,6 @@ bool keeps_order(const Query& query, const Topology& topology) {
 
 const char* words_for(Method method, std::size_t bytes) {
   switch (method) {
-    case Method::relay: return "one rank of each cache publishes it again for the others there";
     case Method::grouped_fold: return "members fold some lines each for their group, all read that";
     case Method::shared_fold: return "some ranks fold a share each of what all publish";
     case Method::exposed_fold: return "some ranks fold a share each of all buffers";
@@ -39,6 +40,29 @@ const char* words_for(Method method, std::size_t bytes) {
     default: break;
   }
   return bytes <= kSlotPayload ? "each value in a cache line that all read" : "published once, read by all who need it";
+}
+
+/// "l3, socket": the nearest first.
+std::string names_of(const Nearness& near, unsigned levels) {
+  std::vector<std::string_view> names;
+  for (std::size_t level = 0; level < near.levels().size(); ++level) {
+    if ((levels >> level & 1) != 0) names.push_back(to_string(near.levels()[level].what));
+  }
+  return fmt::to_string(fmt::join(names, ", "));
+}
+
+std::string words_for(Method method, const Query& query, const Topology& topology, const BoardGroups& groups) {
+  if (method == Method::relay) return "published again in each " + names_of(*topology.near, groups.relay);
+  if (method != Method::level_fold) return words_for(method, query.bytes);
+  const int lines = query.kind == Kind::barrier ? 1 : std::max(1, lines_of(query.bytes / query.element, query.element));
+  const Climb& climb = groups.climb(lines);
+  const bool told = climb.down != 0 && query.kind != Kind::reduce;
+  std::string folded = names_of(*topology.near, climb.up);
+  if (climb.chunk != 0)
+    folded = fmt::format("{} of each {}{}{}", climb.chunk, names_of(*topology.near, 1u << climb.of),
+                         folded.empty() ? "" : ", ", folded);
+  return fmt::format("folded in {}{}{}", climb.chunk != 0 ? "" : "each ", folded,
+                     told ? ", told in each " + names_of(*topology.near, climb.down) : "");
 }
 
 class Chooser {
@@ -110,8 +134,8 @@ class Chooser {
     const bool crosses = topology_.cross_memory && crosses_memory(query_.kind) && query_.bytes >= kCrossMemoryFrom;
     const Method over = *method == Method::cross_memory ? Method::staged : *method;
     const double time =
-        board_time(profile_, query_.kind, bytes(), topology_.ranks, topology_.shares_memory, topology_.caches);
-    choices_.push_back({over, time, 1, words_for(over, query_.bytes)});
+        board_time(profile_, query_.kind, bytes(), topology_.ranks, topology_.shares_memory, topology_.near);
+    choices_.push_back({over, time, 1, words_for(over, query_, topology_, board_.groups())});
     if (over != Method::staged || !crosses) return;
     choices_.push_back({Method::cross_memory,
                         cross_memory_time(profile_, query_.kind, bytes(), topology_.ranks, topology_.lends_pages), 1,
@@ -177,13 +201,16 @@ std::string board_objection(Method method, const Query& query, const Topology& t
     case Method::slots: return slot <= std::max(kSlotPayload, wide) ? "" : too_long(std::max(kSlotPayload, wide));
     case Method::relay:
       if (kind != Kind::broadcast) return "only broadcasts are relayed";
-      if (board.groups().readers.size == 0) return "all ranks share a cache, or nobody knows";
+      if (board.groups().relay == 0) return "all ranks are alike near each other, or nobody knows";
       return slot <= std::max(kSlotPayload, wide) ? "" : too_long(std::max(kSlotPayload, wide));
+    case Method::level_fold:
     case Method::grouped_fold: {
       if (!reduces && kind != Kind::barrier) return "only folds have groups";
       const int lines = lines_of(count, query.element), most = most_lines(topology.ranks);
       if (lines == 0) return "an element does not fit a line";
       if (lines > most) return fmt::format("it takes {} lines, and there are {}", lines, most);
+      if (method == Method::level_fold)
+        return !board.groups().climb(lines).none() ? "" : fmt::format("there are no levels for {} lines", lines);
       if (lines == 1 && kind == Kind::reduce) return "a reduction of one line has no groups";
       if (board.groups().for_lines(lines).size == 0) return fmt::format("this board has no groups for {} lines", lines);
       return "";

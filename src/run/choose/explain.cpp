@@ -7,6 +7,7 @@
 #include "chasqui/run/choose.hpp"
 #include "run/choose/board_methods.hpp"
 #include "run/choose/lane_cost.hpp"
+#include "run/choose/level_cost.hpp"
 
 namespace chasqui::run {
 namespace {
@@ -76,9 +77,33 @@ std::string explain(const Query& query, const Topology& topology, const Profile&
                         name_of(list[i]), duration(list[i].nanoseconds), list[i].why);
   }
   text += beside("why", {reason(list)});
+  text += beside("levels", reason_for_levels(query, topology, profile));
   text += beside("lanes", reason_for_lanes(query, topology, profile), ";");
   if (spans && query.kind != Kind::barrier) text += beside("by size", by_size(query.kind, board));
   return text + beside("but", doubt_of(topology, profile));
+}
+
+std::vector<std::string> reason_for_levels(const Query& query, const Topology& topology, const Profile& profile) {
+  if (topology.near == nullptr || !topology.board_spans()) return {};
+  std::vector<std::string> lines;
+  const LineCosts costs = line_costs(profile, topology.ranks, topology.near);
+  for (const NearLevel& level : topology.near->levels()) {
+    const bool guessed = node_level(profile).near_of(level.what).value <= 0;
+    lines.push_back(fmt::format("{}: {} of {} ranks{}, a line there {:.2g} of one to all{}", to_string(level.what),
+                                level.groups, level.largest,
+                                level.groups * level.largest == topology.ranks ? "" : " at most",
+                                costs.inside[static_cast<std::size_t>(level.what)], guessed ? " (a guess)" : ""));
+  }
+  const bool in_one_line = query.kind == Kind::barrier || query.bytes <= kLinePayload;
+  const bool folded = query.kind == Kind::reduce || query.kind == Kind::allreduce || query.kind == Kind::barrier;
+  if (!in_one_line || (!folded && query.kind != Kind::broadcast)) return lines;
+  const double bytes = query.kind == Kind::barrier ? 0 : static_cast<double>(query.bytes);
+  const double levels = folded ? level_fold_time(costs, query.kind, bytes) : relay_time(costs, bytes);
+  const double flat = folded ? one_step_time(costs, query.kind, 1) : costs.publish;
+  const bool grouped = folded && query.kind != Kind::reduce && best_groups(costs, 1).size != 0;
+  lines.push_back(fmt::format("by levels {}, {} {}", duration(levels),
+                              grouped ? "in groups wherever ranks lie" : "in one step", duration(flat)));
+  return lines;
 }
 
 std::vector<std::string> doubt_of(const Topology& topology, const Profile& profile) {

@@ -28,7 +28,7 @@ Cost cost_of(Method method, Kind kind) {
       case Kind::broadcast: return {1, 0, 0.8};
       case Kind::scatter: return {1, 0, 0.3};
       case Kind::reduce:
-      case Kind::gather: return {1, 0.4, 0.4};
+      case Kind::gather: return {1, kReadByRoot, 0.4};
       case Kind::allreduce: return {1, 1.3, 1};
       case Kind::scan: return {2, 0.5, 0.5};
       case Kind::alltoall: return {1.6, 0.8, 1.8};
@@ -106,14 +106,35 @@ const Level& node_level(const Profile& profile) {
   return found != nullptr ? *found : profile.levels.front();
 }
 
-LineCosts line_costs(const Profile& profile, int ranks, const Grouping& caches) {
-  constexpr double kNear = 0.5;  // where nobody has measured it
-  constexpr int kGuessed = 16;   // ranks that the built-in guesses fit
+namespace {
+
+/// What a line inside each level takes of one to all ranks: as measured, or else a guess; nobody has timed them. Sharing more is no slower,
+/// and until somebody has measured it a core or a second cache is no faster than what is around it.
+std::array<double, kSharedKinds> inside_of(const Level& node, const Nearness& near) {
+  constexpr std::array<double, kSharedKinds> kGuessed = {1, 1, 0.5, 0.65, 0.75};
+  std::array<double, kSharedKinds> inside = {1, 1, 1, 1, 1};
+  double most = 1;
+  for (std::size_t i = near.levels().size(); i-- > 0;) {
+    const Shared what = near.levels()[i].what;
+    const double measured = node.near_of(what).value;
+    most = std::min(most, measured > 0 ? measured : kGuessed[static_cast<std::size_t>(what)]);
+    inside[static_cast<std::size_t>(what)] = most;
+  }
+  return inside;
+}
+
+}  // namespace
+
+LineCosts line_costs(const Profile& profile, int ranks, const std::shared_ptr<const Nearness>& near) {
+  constexpr int kGuessed = 16;  // ranks that the built-in guesses fit
   const Level& node = node_level(profile);
-  const double near = node.near.value > 0 ? std::min(1.0, node.near.value) : kNear;
   const int measured = node.ranks > 1 ? static_cast<int>(node.ranks) : kGuessed;
   const double publish = node.publish.value * publishing(ranks) / publishing(measured);
-  return {ranks, publish, node.publish_per_rank.value, caches, caches.size == 0 ? 1 : near};
+  LineCosts costs{ranks, publish, node.publish_per_rank.value};
+  if (near == nullptr) return costs;
+  costs.near = near;
+  costs.inside = inside_of(node, *near);
+  return costs;
 }
 
 namespace {
@@ -122,30 +143,8 @@ namespace {
 std::vector<Grouping> groupings(const LineCosts& costs, int lines) {
   std::vector<Grouping> all;
   for (int size = 2; size <= costs.ranks; ++size) all.push_back(Grouping::neighbours(costs.ranks, size));
-  const int caches = costs.caches.dealt ? costs.caches.count : costs.ranks;
-  for (int count = costs.ranks / 2 / caches * caches; count > 0; count -= caches)
-    all.push_back(Grouping::by_turns(costs.ranks, count));
   std::erase_if(all, [&](const Grouping& groups) { return groups.smallest(costs.ranks) < std::min(lines, 2); });
   return all;
-}
-
-/// Of a slot: lines that are read, in units of LineCosts::each; the first comes with what announces it.
-double lines_beside(double bytes) {
-  return bytes <= static_cast<double>(kSlotPayload) ? 0 : std::ceil(bytes / static_cast<double>(kLine));
-}
-
-}  // namespace
-
-namespace {
-
-/// Of more than two lines, fitted to 3 to 16 processes, 128 B to 1 KiB (docs/laboratory/reduce.md, "Line by line"); in units of
-/// LineCosts::each: a line that a member folds, of each other member; a line that all read; and a line that a member folds beside another.
-constexpr double kFoldedLine = 0.6, kReadByAll = 3.1, kSecondLine = 5;
-
-double many_lines_time(const LineCosts& costs, int lines, const Grouping& groups, double near) {
-  const int second = std::max(0, lines - groups.smallest(costs.ranks));
-  const double folding = near * (kFoldedLine * (groups.size - 1) + kSecondLine * second);
-  return (near + 1) * costs.publish + (folding + kReadByAll * lines * groups.count) * costs.each;
 }
 
 }  // namespace
@@ -155,10 +154,13 @@ double grouped_fold_time(const LineCosts& costs, int lines, const Grouping& grou
     const double one_line = costs.publish + (costs.ranks - 1) * costs.each;
     return lines == 1 ? one_line : kTwoLines * one_line;
   }
-  const double near = groups.inside(costs.caches) ? costs.near : 1;
-  if (lines > 2) return many_lines_time(costs, lines, groups, near);
-  const int folded = (lines + groups.smallest(costs.ranks) - 1) / groups.smallest(costs.ranks);  // by a member
-  return (near + 1) * costs.publish + (near * folded * (groups.size - 1) + lines * groups.count - 1) * costs.each;
+  const int smallest = groups.smallest(costs.ranks);
+  if (lines > 2) {
+    const double folding = kFoldedLine * (groups.size - 1) + kSecondLine * std::max(0, lines - smallest);
+    return 2 * costs.publish + (folding + kReadByAll * lines * groups.count) * costs.each;
+  }
+  const int folded = (lines + smallest - 1) / smallest;  // by a member
+  return 2 * costs.publish + (folded * (groups.size - 1) + lines * groups.count - 1) * costs.each;
 }
 
 Grouping best_groups(const LineCosts& costs, int lines) {
@@ -178,12 +180,9 @@ Grouping groups_of_many(const LineCosts& costs) {
   return most_lines(costs.ranks) > 2 ? best_groups(costs, most_lines(costs.ranks)) : Grouping{};
 }
 
-double relay_time(const LineCosts& costs, double bytes) {
-  // A line takes its way, as long as so many turns, and a turn for each reader (docs/laboratory/broadcast.md, "Readers of a line").
-  constexpr double kWay = 8;
-  const double readers = costs.caches.size - 1 + costs.caches.count - 1;
-  const double lines = cost_of(Method::slots, Kind::broadcast).lines * lines_beside(bytes) * costs.each;
-  return ((kWay + readers) / (kWay + costs.ranks - 1) + costs.near) * costs.publish + (1 + costs.near) * lines;
+double beside_line_time(const LineCosts& costs, double bytes) {
+  if (bytes <= static_cast<double>(kSlotPayload)) return 0;  // the first comes with what announces it
+  return cost_of(Method::slots, Kind::broadcast).lines * std::ceil(bytes / static_cast<double>(kLine)) * costs.each;
 }
 
 double pipeline_time(const LineCosts& costs, double work) {
@@ -192,7 +191,6 @@ double pipeline_time(const LineCosts& costs, double work) {
 }
 
 double beside_lines_time(const LineCosts& costs, Method method, Kind kind, double bytes) {
-  if (method == Method::relay) return relay_time(costs, bytes);
   if (method == Method::grouped_fold)
     return grouped_fold_time(costs, static_cast<int>(std::ceil(bytes / static_cast<double>(kLinePayload))),
                              groups_of_many(costs));

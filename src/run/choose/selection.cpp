@@ -30,7 +30,7 @@ std::string Selection::objection(const Call& call, Among among) const {
 /// Groups would be brackets.
 std::optional<Method> Selection::in_order(const Call& call) const {
   const auto method = methods_.ours(call.kind, call.bytes(), call.element);
-  return method == Method::grouped_fold ? Method::slots : method;
+  return method == Method::grouped_fold || method == Method::level_fold ? Method::slots : method;
 }
 
 bool Selection::gathers(const Call& call) const {

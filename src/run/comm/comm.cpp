@@ -60,6 +60,7 @@ template <typename Small>
                                                                             : run_small<SlotCall>(call);
         case Method::relay: return run_small<Relay>(call);
         case Method::grouped_fold: return run_small<GroupedFold>(call);
+        case Method::level_fold: return run_small<LevelFold>(call);
         case Method::shared_fold: return run_small<SharedFold>(call);
         case Method::exposed_fold: return run_small<ExposedFold>(call);
         case Method::native: return run_native(call);

@@ -55,7 +55,7 @@ Topology topology_of(const Fabric& fabric, const NodeMap& nodes) {
   if (!topology.board) return topology;
   const BoardShape& shape = fabric.board->shape();
   topology.wide = shape.wide;
-  if (topology.board_spans()) topology.caches = shape.caches;
+  if (topology.board_spans()) topology.near = shape.near;
   if (!topology.shares_memory) {  // of several boards the least that any has
     const auto stage =
         topology.board_spans() ? shape.stage : BoardShape::for_ranks(topology.largest_node, 256 * 1024).stage;
@@ -69,7 +69,7 @@ BoardMethods board_methods_of(const Fabric& fabric, const Topology& topology) {
   if (!topology.board) return {};
   if (topology.board_spans()) return BoardMethods(topology, *fabric.profile);
   const BoardShape& shape = fabric.board->shape();
-  return {line_costs(*fabric.profile, shape.ranks, shape.caches), shape.wide, fabric.shares_memory};
+  return {line_costs(*fabric.profile, shape.ranks, shape.near), shape.wide, fabric.shares_memory};
 }
 
 Selection selection_of(const Fabric& fabric, const NodeMap& nodes) {
@@ -273,6 +273,7 @@ void Engine::begin_at_once(const Call& call, int turns, bool again, Request& req
       case Method::slots: return begin_small<SlotCall>(call, turns, request);
       case Method::relay: return begin_small<Relay>(call, turns, request);
       case Method::grouped_fold: return begin_small<GroupedFold>(call, turns, request);
+      case Method::level_fold: return begin_small<LevelFold>(call, turns, request);
       case Method::shared_fold: return begin_small<SharedFold>(call, turns, request);
       default: break;
     }

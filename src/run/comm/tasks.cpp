@@ -40,6 +40,9 @@ Task Tasks::on_board(Call call, Method method) {
     case Method::grouped_fold:
       if (call.op.in_order) return small<SlotCall>(board, call);
       return small<GroupedFold>(board, call);
+    case Method::level_fold:
+      if (call.op.in_order) return small<SlotCall>(board, call);
+      return small<LevelFold>(board, call);
     case Method::shared_fold: return small<SharedFold>(board, call);
     case Method::exposed_fold: return small<ExposedFold>(board, call);
     case Method::direct: return direct(board, call);

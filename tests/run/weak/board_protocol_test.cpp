@@ -57,6 +57,7 @@ void run_on(Board& board, const Call& call, Method method) {
     case Method::slots: return wait_for<SlotCall>(board, call);
     case Method::relay: return wait_for<Relay>(board, call);
     case Method::grouped_fold: return wait_for<GroupedFold>(board, call);
+    case Method::level_fold: return wait_for<LevelFold>(board, call);
     case Method::shared_fold: return wait_for<SharedFold>(board, call);
     case Method::exposed_fold: return wait_for<ExposedFold>(board, call);
     case Method::direct: return wait_for(direct(board, call));
@@ -74,6 +75,9 @@ class Node {
     shape_.wide = 4 * kLine;
     memory_ = static_cast<std::byte*>(::operator new(shape_.bytes(), kPage));
     buffers_ = std::vector<std::uint64_t>(2 * kElements * static_cast<std::size_t>(ranks));
+    std::vector<Seat> seats(static_cast<std::size_t>(ranks), kNoSeat);
+    for (std::size_t r = 0; r < seats.size(); ++r) seats[r][0] = static_cast<int>(r / 2);
+    if (ranks > 2) shape_.near = std::make_shared<const Nearness>(seats);
     make();
   }
   ~Node() { ::operator delete(memory_, kPage); }
@@ -91,7 +95,9 @@ class Node {
     for (int r = 0; r < shape_.ranks; ++r) {
       boards_.emplace_back(memory_, shape_, r, 1);
       const auto groups = Grouping::neighbours(shape_.ranks, 2);
-      boards_.back().arrange({{groups, groups, groups}, groups});
+      BoardGroups all{{groups, groups, groups}};
+      if (shape_.near != nullptr) all.climbs = {{{1, 1}, {1, 0}, {1, 0}}}, all.relay = 1;  // one line is told
+      boards_.back().arrange(all);
     }
   }
 
@@ -241,6 +247,15 @@ TEST(Protocol, GroupedFoldOfManyLines) {
     expect_right(2, repeated({Method::grouped_fold, kind, 20, 1}, 3));
     expect_right(3, {{Method::grouped_fold, kind, 20, 1}});
   }
+}
+
+/// One line, whose total a rank of each pair tells the other; more lines, of which all read what the pairs have.
+TEST(Protocol, LevelFold) {
+  for (const Kind kind : {Kind::allreduce, Kind::reduce, Kind::barrier}) {
+    expect_right(3, repeated({Method::level_fold, kind, 1, 0}, 3));
+    expect_right(4, repeated({Method::level_fold, kind, 1, 1}, kind == Kind::allreduce ? 2 : 3));
+  }
+  for (const std::int64_t count : {9, 20}) expect_right(3, {{Method::level_fold, Kind::allreduce, count, 0}});
 }
 
 /// Contribution and result of a scan beside the lines; what is handed on, if it is there.
