@@ -77,8 +77,8 @@ struct Expected {
 
 /// The logarithm of 1.25: by so much long calls of ours must be faster where the MPI library's were timed under worse conditions than alone.
 inline const double kQuarter = std::log(1.25);
-/// Bytes of a block from which the kernel copies all-to-alls of both sides, from the same pages to the same.
-inline constexpr std::size_t kCopiedByTheKernel = 32 * 1024;
+/// Bytes of a block from which the kernel moves all-to-alls of both sides, from the same pages to the same.
+inline constexpr std::size_t kCopiedByTheKernel = 16 * 1024;
 /// And from which ours have nothing to win by it.
 inline constexpr std::size_t kNothingToWin = 128 * 1024;
 /// The logarithm by which ours must be faster. The MPI library's long all-to-alls were seen to take a quarter longer beside ours than alone.
