@@ -113,7 +113,7 @@ def kept(rows, file):
         writer = None
         for row in rows:
             if writer is None:
-                writer = csv.DictWriter(out, row.keys())
+                writer = csv.DictWriter(out, row.keys(), lineterminator="\n")
                 writer.writeheader()
             writer.writerow(row)
             out.flush()
