@@ -2,8 +2,8 @@
 #include "run/board/lent_pages.hpp"
 
 #include "chasqui/base/error.hpp"
+#include "run/board/declined.hpp"
 #include "run/board/node_ranks.hpp"
-#include "run/board/process_memory.hpp"
 
 #if defined(__linux__)
 #include <fcntl.h>

@@ -10,14 +10,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <mutex>
-#include <string_view>
 #include <vector>
 
 #include "chasqui/base/error.hpp"
+#include "run/board/declined.hpp"
 #include "run/board/node_ranks.hpp"
 #include "run/faults/kept.hpp"
 
@@ -150,11 +149,6 @@ class Marks {
 #endif
 
 }  // namespace
-
-bool declined(const char* variable) {
-  const char* const text = std::getenv(variable);
-  return text != nullptr && *text != '\0' && std::string_view(text) != "1";
-}
 
 std::shared_ptr<ProcessMemory> memory_of(const std::vector<int>& processes) {
 #if defined(__linux__)

@@ -53,9 +53,6 @@ std::shared_ptr<ProcessMemory> memory_of(const std::vector<int>& processes);
 /// one elsewhere. Also nullptr where `wanted` is false on any rank, or CHASQUI_REACH is 0.
 std::shared_ptr<ProcessMemory> open_process_memory(NodeRanks& node, bool wanted);
 
-/// Does this variable of the environment say no? Ranks may read different values, so none is an Error: whoever sets anything but 1 wants less.
-bool declined(const char* variable);
-
 /// Does cross_memory() know this collective? Not a broadcast: all want the same
 /// pages at once, and each page is looked up by one rank at a time.
 constexpr bool crosses_memory(Kind kind) {
