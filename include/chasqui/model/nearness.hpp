@@ -43,15 +43,15 @@ class Nearness {
  public:
   explicit Nearness(const std::vector<Seat>& seats);  ///< of each rank
 
-  int ranks() const { return ranks_; }
-  const std::vector<NearLevel>& levels() const { return levels_; }
+  int ranks() const { return ranks_; }                              ///< on the node
+  const std::vector<NearLevel>& levels() const { return levels_; }  ///< none: all are alike near each other
 
   /// How many groups of level `inner`, or ranks for -1, the group of level `outer` has that has most; the number of levels stands for the node.
   int most_inside(int inner, int outer) const;
   /// Are the groups of that level ranks that follow each other?
   bool in_rank_order(int level) const;
 
-  friend bool operator==(const Nearness& a, const Nearness& b);
+  friend bool operator==(const Nearness& a, const Nearness& b);  ///< are the levels the same?
 
  private:
   int ranks_;

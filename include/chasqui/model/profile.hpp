@@ -59,6 +59,7 @@ struct Level {
   std::vector<LaneGap>
       lane_gaps{};  ///< network: with 1, 2, 4 … all ranks of a node; node_g and node_G are the least of them
 
+  /// Of ranks that share so much.
   const Estimate& near_of(Shared what) const { return near[static_cast<std::size_t>(what)]; }
   /// Of `publish`, the reader's part: from 0 to 1; half of it where nobody has measured `write` and `read`.
   double read_share() const;
