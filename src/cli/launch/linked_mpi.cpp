@@ -83,6 +83,7 @@ std::string found_in_path(const std::string& word) {
 
 std::string linked_mpi(const std::string& program) {
   for (const std::string& name : needed(program)) {
+    if (name == "libmpi.so.0") continue;  // built from a git checkout, of the one or the other
     if (name.starts_with("libmpich") || name.starts_with("libmpi.so.12")) return "mpich";
     if (name.starts_with("libmpi.so") || name.starts_with("libmpi_")) return "openmpi";
   }
