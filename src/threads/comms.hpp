@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "chasqui/model/nearness.hpp"
 #include "chasqui/run/comm.hpp"
 
 namespace chasqui::threads {

@@ -5,6 +5,7 @@
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/run/choose.hpp"
+#include "run/board/shape.hpp"
 #include "run/choose/board_methods.hpp"
 #include "run/choose/lane_cost.hpp"
 #include "run/choose/level_cost.hpp"
