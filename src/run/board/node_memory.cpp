@@ -9,14 +9,12 @@
 #include <fstream>
 #include <vector>
 
+#include "run/board/affordable.hpp"
 #include "run/wait/cores.hpp"
 #include "run/wait/seats.hpp"
 
 namespace chasqui::run {
 namespace {
-
-constexpr std::size_t kShortStage = 256 * 1024, kUsualStage = 1024 * 1024;
-constexpr std::size_t kGenerous = std::size_t{128} << 20, kEnough = std::size_t{160} << 20;  ///< bytes of all boards
 
 /// Bytes of the third cache; 0 where there is none, or nobody says.
 std::size_t last_cache() {
@@ -28,25 +26,10 @@ std::size_t last_cache() {
 
 std::atomic<std::size_t> held{0};  ///< bytes of the boards that this process has
 
-/// Rings have no more than 64 MiB for all ranks and a quarter of the cache. Boards with more than short stages, all that this
-/// process has, keep to kGenerous bytes, and each of them to half of what is free. Who has kEnough gets the least.
-BoardShape shape_for(int ranks, std::size_t ring, std::size_t free) {
-  auto shape = BoardShape::for_ranks(ranks, std::clamp(ring, kShortStage, kUsualStage));
-  const std::size_t all = std::min(std::size_t{64} << 20, last_cache() / 4);
-  const std::size_t room = std::min(free / 2, kGenerous - std::min(kGenerous, held.load()));
-  if (shape.bytes() > room)
-    return BoardShape::for_ranks(ranks, held.load() < kEnough ? kShortStage : kLeastStage, kShortWide);
-  shape.ring = ring;
-  while (shape.ring > shape.stage && (shape.ring * static_cast<std::size_t>(ranks) > all || shape.bytes() > room)) {
-    shape.ring /= 2;
-  }
-  return shape;
-}
-
 BoardShape usual_or_small(const NodeRanks& node, std::size_t ring, Boards::For calls) {
   if (calls == Boards::lines) return BoardShape::for_lines(node.size());
   if (calls == Boards::slots) return BoardShape::for_slots(node.size());
-  return shape_for(node.size(), ring, node.free_memory());
+  return affordable_shape(node.size(), ring, {node.free_memory(), held.load(), last_cache()});
 }
 
 /// One behind the other in the same memory.
