@@ -34,7 +34,9 @@ class BackToBack {
  private:
   static constexpr std::int64_t kGap =
       1000;  ///< nanoseconds: who does more between two calls has time for all contributions
-  static constexpr int kLooks = 100, kLooksOfRank = 40;  ///< a look takes 20 ns, a rank hands on in half a microsecond
+  /// A look takes 20 ns, a rank hands on in half a microsecond. Many times as long: waiting costs little, since a rank that is late
+  /// keeps all from their results either way, and who gives up is out of the pipeline for several calls and makes others late.
+  static constexpr int kLooks = 2000, kLooksOfRank = 800;
   static constexpr int kRest = 8, kLongestRest = 1024;
   std::uint64_t last_ = 0;
   std::int64_t ended_ = std::numeric_limits<std::int64_t>::min() / 2;  ///< long ago

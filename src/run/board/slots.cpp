@@ -28,6 +28,13 @@ void SlotCall::own_ahead() const {
   if (kind_ != Kind::gather && kind_ != Kind::allgather && kind_ != Kind::alltoall) own_lines(call_.out, bytes_);
 }
 
+/// While the rank before has nothing yet: takes the lines in which the result will be handed on, which the next rank has read, and those of the
+/// result itself.
+void SlotCall::own_result() const {
+  if (hands_on()) own_lines(board_.wide(board_.rank()) + result_offset(), bytes_);
+  own_lines(call_.out, bytes_);
+}
+
 /// At a root, where ranks come one by one: what each has is asked for when it comes, and folded when all before it have come, with the same
 /// bits as by fold_in_order(). So little is left to do when the last one comes.
 SlotCall::Came SlotCall::more_came() const {

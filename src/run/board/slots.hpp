@@ -91,6 +91,8 @@ class SlotCall {
   [[gnu::always_inline]] bool in_pipeline() {
     prefix_ = board_.published(board_.rank() - 1, Place::result);
     if (prefix_ || patience_ == 0) return prefix_;
+    if (!owns_result_) copy().own_result();
+    owns_result_ = true;
     if (--patience_ == 0) board_.looks().scans.missed();
     return true;
   }
@@ -152,6 +154,7 @@ class SlotCall {
   };
   Came more_came() const;
   void own_ahead() const;
+  void own_result() const;
   SlotCall copy() const { return *this; }
   void take_blocks() const;
   void fold_more() const;
@@ -181,6 +184,7 @@ class SlotCall {
   bool chains_ = false;                    ///< a scan that publishes its result for the next rank
   bool prefix_ = false;                    ///< what the rank before has folded is there
   int patience_ = 0;                       ///< so many looks for that alone are left
+  bool owns_result_ = false;               ///< the lines of the result are asked for
   Came came_;
 };
 
