@@ -32,7 +32,7 @@ inline void note(Collective what, Reason reason) {
 void add_to_report(const CommState& state);
 
 /// A communicator was prepared.
-void note_prepared(double nanoseconds);
+void note_prepared(double nanoseconds, bool spare = false);
 
 /// What it took to try both sides in MPI_Init.
 void note_rehearsed(double nanoseconds);

@@ -19,7 +19,9 @@
 #include "preload/private_comm.hpp"
 #include "preload/report.hpp"
 #include "preload/serve.hpp"
+#include "preload/spares.hpp"
 #include "preload/start/settings.hpp"
+#include "preload/this_thread.hpp"
 #include "run/board/board.hpp"
 #include "run/comm/node_fabric.hpp"
 
@@ -184,6 +186,32 @@ std::vector<std::unique_ptr<run::Comm>> make_parts(const CommState& state, MPI_C
   }
 }
 
+/// Whether a private part of `state` may serve later communicators, and which it is among those of the same ranks; state.comm and
+/// state.spare: a spare one was found. Collective over `comm`.
+std::optional<SpareOf> look_for_spare(CommState& state, MPI_Comm comm) {
+  SpareOf of{world_ranks(comm, state.size), 0};
+  if (several_threads || !on_one_node(nodes_of(of.world))) return std::nullopt;
+  SpareFound found;
+  try {
+    found = mpi::make_together(comm, [&](mpi::Together& all) { return find_spare(all, of.world); });
+  } catch (const std::exception& error) {  // on all ranks
+    if (settings().log) say(error.what());
+  }
+  if (!found.place) return std::nullopt;
+  of.place = *found.place;
+  state.comm = std::move(found.comm);
+  if (state.comm != nullptr) state.spare = of;
+  return of;
+}
+
+/// What is left of it serves others, where all went well.
+void leave_spare(CommState& state) {
+  if (!state.spare) return;
+  const bool well = state.comm != nullptr && state.never == Reason::none && state.failed_in == 0 && !state.astray &&
+                    !state.goes_on && run::call_numbers(*state.comm).astray == 0;
+  keep_spare(*state.spare, well ? std::move(state.comm) : nullptr);
+}
+
 /// The first place of a part for such calls that no rank uses any more. Collective over `comm`.
 std::optional<std::size_t> unused_part(const CommState& state, MPI_Comm comm, run::Boards::For calls) {
   constexpr std::size_t kBits = 64;
@@ -278,14 +306,20 @@ void look_for_foreigners(CommState& state, MPI_Comm comm) {
   if (world_ranks(comm, state.size).empty()) state.never = Reason::foreign;
 }
 
-bool prepare(CommState& state, MPI_Comm comm, bool willing) {
+bool prepare(CommState& state, MPI_Comm comm, bool willing, bool* spare) {
   if (state.beside != nullptr) {  // on all ranks
     state.beside->finish();
     return true;
   }
   look_for_foreigners(state, comm);
   if (state.never != Reason::none) return state.prepared = true;
-  if (auto made = make_parts(state, comm, willing, {}); !made.empty()) state.comm = std::move(made.front());
+  const std::optional<SpareOf> of = look_for_spare(state, comm);
+  if (spare != nullptr) *spare = state.comm != nullptr;
+  if (state.comm != nullptr) return state.prepared = true;
+  if (auto made = make_parts(state, comm, willing, {}); !made.empty()) {
+    state.comm = std::move(made.front());
+    if (of) enter_spare(*(state.spare = of));
+  }
   if (willing && state.comm == nullptr) state.never = Reason::no_room;
   return state.prepared = willing;
 }
@@ -357,6 +391,7 @@ void free_ended() {
     }
     add_to_report(*state);
     drop_parts(*state);
+    leave_spare(*state);
     delete state;
   }
 }
@@ -400,6 +435,7 @@ void close_states() {
     drop_parts(*state);
     for (auto& row : state->races) row.reset();
   }
+  drop_spares();
 }
 
 }  // namespace chasqui::preload

@@ -16,6 +16,7 @@
 
 #include "chasqui/run/comm.hpp"
 #include "preload/names.hpp"
+#include "preload/spares.hpp"
 #include "preload/verdict/race.hpp"
 #include "run/board/node_memory.hpp"
 
@@ -45,8 +46,10 @@ struct CommState {
   bool prepared = false;        ///< the private part was tried
   std::unique_ptr<run::Comm> comm;
   std::unique_ptr<Preparation> beside;  ///< missing: `comm` is not being made now
+  std::optional<SpareOf> spare;         ///< `comm` may serve another communicator when this one is freed
   std::optional<bool> early;            ///< are reductions that round served here? Not yet asked: nothing
-  double preparing = 0;                 ///< nanoseconds that preparing for those took
+  std::int64_t asks_from = 0;           ///< calls from which on ranks ask each other again whether to prepare
+  double preparing = 0;                 ///< nanoseconds that preparing took and that are not paid back
   std::array<std::unique_ptr<std::array<Race, 2 * kClasses>>, kCollectives> races;
   bool astray =
       false;  ///< the others are to hear of a call that this rank made with another length, in the next that the MPI library makes
@@ -85,9 +88,9 @@ extern std::atomic<std::uint64_t> handle_generation;
 /// Grows whenever a handle may come to mean another communicator.
 inline std::uint64_t generation_of_handles() { return handle_generation.load(std::memory_order_acquire); }
 
-/// Makes the private part of `state`, unless some rank is not willing: false. Collective over `comm`, by its own collectives;
-/// all ranks succeed or none.
-bool prepare(CommState& state, MPI_Comm comm, bool willing = true);
+/// Gives `state` its private part: a spare one, or else a new one, unless some rank is not willing: false. Collective over `comm`, by its own
+/// collectives; all ranks succeed or none.
+bool prepare(CommState& state, MPI_Comm comm, bool willing = true, bool* spare = nullptr);
 
 /// A further private part for the ranks of a communicator, with calls numbered on their own, and its place among state.parts, where it goes when
 /// nothing needs it any more.

@@ -120,6 +120,7 @@ Settings settings_of_environment(std::string& warnings) {
   s.gpu = flag("CHASQUI_GPU", s.gpu, warnings);
   if (const char* path = variable("CHASQUI_REPORT")) s.report = path;
   s.after = number("CHASQUI_AFTER", s.after, warnings);
+  s.after_is_given = variable("CHASQUI_AFTER") != nullptr;
   s.trials = number("CHASQUI_TRIALS", s.trials, warnings);
   s.rehearse = number("CHASQUI_REHEARSE", s.rehearse, warnings);
   s.join = number("CHASQUI_JOIN", s.join, warnings);

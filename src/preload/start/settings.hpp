@@ -20,6 +20,7 @@ struct Settings {
   bool gpu = true;                   ///< CHASQUI_GPU=0: no call gets a pointer of a GPU
   std::string report;                ///< CHASQUI_REPORT=file
   std::int64_t after = 16;           ///< CHASQUI_AFTER: calls on a communicator before private state is made for it
+  bool after_is_given = false;       ///< it is made whatever that costs
   std::int64_t trials = 3;           ///< CHASQUI_TRIALS: calls in the shortest block of a comparison; 0: always ours
   std::int64_t rehearse = 80;        ///< CHASQUI_REHEARSE: milliseconds that MPI_Init may compare; 0: not at all
   std::int64_t node_size = 0;        ///< CHASQUI_NODE_SIZE: ranks that count as one node; 0: as they are

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "preload/verdict/decide.hpp"
 
+#include <algorithm>
 #include <atomic>
+#include <utility>
 #include <vector>
 
 #include "chasqui/base/clock.hpp"
@@ -90,37 +92,42 @@ bool goes_on(Collective what, const Decision& decision) {
 
 namespace {
 
-/// Nanoseconds that it took; 0: some rank is not willing.
-double prepare_timed(CommState& state, MPI_Comm comm, bool willing = true) {
-  const double begin = clock_now();
-  const bool beside = state.beside != nullptr;  // it has noted that
-  if (!prepare(state, comm, willing)) return 0;
-  const double took = clock_now() - begin;
-  if (!beside) note_prepared(took);
-  return took;
+/// Nanoseconds that this process spent on preparing; communicators that live on pay it back.
+std::atomic<double> spent{0};
+
+/// Where many communicators live for a few calls each, preparing them would cost more than it brings. Spare parts cost nothing.
+bool may_prepare() {
+  constexpr double kMay = 1e8;  // nanoseconds, and a hundredth of the time since the first
+  static const double start = clock_now();
+  return spent.load() < kMay + kShare * (clock_now() - start);
 }
 
-/// Nanoseconds that this process spent on preparing for reductions that round; communicators that live on pay it back.
-std::atomic<double> spent_early{0};
-constexpr double kMayPrepare = 1e8;  ///< and a hundredth of the time since the first
+/// False: some rank is not willing.
+bool prepare_timed(CommState& state, MPI_Comm comm, bool willing) {
+  const double begin = clock_now();
+  const bool beside = state.beside != nullptr;  // it has noted that
+  bool spare = false;
+  if (!prepare(state, comm, willing, &spare)) return false;
+  state.preparing = clock_now() - begin;
+  spent.fetch_add(state.preparing);
+  if (!beside) note_prepared(state.preparing, spare);
+  return true;
+}
 
-/// Reductions that round are served from their first call on or never, so a communicator is prepared for the first one; but
-/// not where thousands live for a few calls each. Ranks have seen different communicators: all ranks of this one agree.
+/// Reductions that round are served from their first call on or never, so a communicator is prepared for the first one. Ranks have seen
+/// different communicators: all ranks of this one agree.
 bool prepared_early(CommState& state, MPI_Comm comm) {
   if (state.early) return *state.early;
   if (state.prepared) return *(state.early = true);
   look_for_foreigners(state, comm);  // they may not have this library: nothing is sent to them
   if (state.never != Reason::none) return *(state.early = true);
-  static const double start = clock_now();
-  state.preparing = prepare_timed(state, comm, spent_early.load() < kMayPrepare + kShare * (clock_now() - start));
-  spent_early.fetch_add(state.preparing);
-  return *(state.early = state.prepared);
+  return *(state.early = prepare_timed(state, comm, may_prepare()));
 }
 
 }  // namespace
 
 void pay_back(CommState& state) {
-  if (state.preparing > 0) spent_early.fetch_sub(state.preparing);
+  if (state.preparing > 0) spent.fetch_sub(std::exchange(state.preparing, 0));
 }
 
 void decide(Collective what, MPI_Comm comm, const Interposed& call, Decision& decision) {
@@ -153,8 +160,11 @@ void decide(Collective what, MPI_Comm comm, const Interposed& call, Decision& de
   const bool for_good = decision.facts.rounds && s.same_bits && !s.verify && decision.facts.reason == Reason::none;
   if (for_good && !prepared_early(*state, comm)) return passed(Reason::short_lived);
   if (!state->prepared && state->never == Reason::none) {
-    if (state->calls <= s.after) return passed(Reason::early);
-    prepare_timed(*state, comm);
+    if (state->calls <= std::max<std::int64_t>(s.after, state->asks_from)) return passed(Reason::early);
+    if (!prepare_timed(*state, comm, s.after_is_given || state->calls >= kLivesOn || may_prepare())) {
+      state->asks_from = 4 * state->calls;
+      return passed(Reason::early);
+    }
   }
   if (state->never != Reason::none) return passed(state->never);
   if (decision.facts.reason != Reason::none) return passed(decision.facts.reason);

@@ -32,18 +32,34 @@ BoardShape usual_or_small(const NodeRanks& node, std::size_t ring, Boards::For c
   return affordable_shape(node.size(), ring, {node.free_memory(), held.load(), last_cache()});
 }
 
+constexpr std::size_t kPage = 4096;
+
+// All pages come into this process's page table before the first call: a long ring brings a call new pages for a long time, and 60 faults take
+// as long as an all-gather of 16 KiB among 16 ranks. Where all ranks write to all pages at once, as MAP_POPULATE does, they wait for each other at
+// every page. Here each page is made by one rank, and then entered by the others, of whose faults the kernel makes one for some 16 pages.
+
+/// Of so many pages, which nobody has used yet, this rank makes its part.
+void make_pages(std::byte* memory, std::size_t pages, const NodeRanks& node) {
+  const auto rank = static_cast<std::size_t>(node.rank()), ranks = static_cast<std::size_t>(node.size());
+  for (std::size_t i = pages * rank / ranks; i < pages * (rank + 1) / ranks; ++i)
+    *static_cast<volatile unsigned char*>(static_cast<void*>(memory + i * kPage)) = 0;
+}
+void enter_pages(const std::byte* memory, std::size_t pages) {
+  for (std::size_t i = 0; i < pages; ++i)
+    static_cast<void>(*static_cast<const volatile unsigned char*>(static_cast<const void*>(memory + i * kPage)));
+}
+
 /// One behind the other in the same memory.
 std::vector<std::shared_ptr<Board>> make_boards(NodeRanks& node, int cores, const BoardShape& shape, int number) {
-  constexpr std::size_t kPage = 4096;
   const std::size_t each = (shape.bytes() + kPage - 1) / kPage * kPage, bytes = each * static_cast<std::size_t>(number);
   const int file = node.open_memory(node.rank() == 0 && bytes <= node.free_memory() ? bytes : 0);
-  // With all pages in this process's page table: a long ring brings a call new pages for a long time, and 60 faults take
-  // as long as an all-gather of 16 KiB among 16 ranks.
-  void* const memory =
-      file < 0 ? MAP_FAILED : mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file, 0);
+  void* const memory = file < 0 ? MAP_FAILED : mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (file >= 0) close(file);
   const bool works = memory != MAP_FAILED;
-  if (works) held += bytes;
+  if (works) {
+    held += bytes;
+    make_pages(static_cast<std::byte*>(memory), bytes / kPage, node);
+  }
   std::shared_ptr<std::byte> mapped(works ? static_cast<std::byte*>(memory) : nullptr, [bytes](std::byte* given_back) {
     if (given_back == nullptr) return;
     held -= bytes;
@@ -51,6 +67,7 @@ std::vector<std::shared_ptr<Board>> make_boards(NodeRanks& node, int cores, cons
   });
   std::vector<std::shared_ptr<Board>> made;
   if (!node.agreed(works)) return made;
+  enter_pages(static_cast<const std::byte*>(memory), bytes / kPage);
   for (std::size_t i = 0; i < static_cast<std::size_t>(number); ++i) {
     made.emplace_back(new Board(mapped.get() + each * i, shape, node.rank(), cores),
                       [mapped](Board* board) { delete board; });

@@ -28,7 +28,7 @@ void SlotCall::own_ahead() const {
   if (kind_ != Kind::gather && kind_ != Kind::allgather && kind_ != Kind::alltoall) own_lines(call_.out, bytes_);
 }
 
-/// While the rank before has nothing yet: takes the lines in which the result will be handed on, which the next rank has read, and those of the
+/// Before the first look for what the rank before hands on: takes the lines in which the result will be handed on, which the next rank has read, and those of the
 /// result itself.
 void SlotCall::own_result() const {
   if (hands_on()) own_lines(board_.wide(board_.rank()) + result_offset(), bytes_);

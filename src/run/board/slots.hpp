@@ -69,6 +69,7 @@ class SlotCall {
     if (call_.in == nullptr && (kind_ == Kind::allgather || kind_ == Kind::gather)) in += before;
     board_.publish(board_.rank(), in, slot_);
     published_ = true;
+    if (patience_ > 0) copy().own_result();
     if (kind_ == Kind::scatter && call_.out != nullptr && bytes_ != 0) std::memmove(call_.out, in + before, bytes_);
   }
 
@@ -91,8 +92,6 @@ class SlotCall {
   [[gnu::always_inline]] bool in_pipeline() {
     prefix_ = board_.published(board_.rank() - 1, Place::result);
     if (prefix_ || patience_ == 0) return prefix_;
-    if (!owns_result_) copy().own_result();
-    owns_result_ = true;
     if (--patience_ == 0) board_.looks().scans.missed();
     return true;
   }
@@ -184,7 +183,6 @@ class SlotCall {
   bool chains_ = false;                    ///< a scan that publishes its result for the next rank
   bool prefix_ = false;                    ///< what the rank before has folded is there
   int patience_ = 0;                       ///< so many looks for that alone are left
-  bool owns_result_ = false;               ///< the lines of the result are asked for
   Came came_;
 };
 
