@@ -189,8 +189,8 @@ template <typename Way>
 int serve(Collective what, MPI_Comm comm, const Interposed& call);
 
 /// Another call of this communicator's.
-inline constexpr std::int64_t kPaysBack = 1024;  ///< calls
-inline constexpr std::int64_t kLivesOn = 4096;   ///< calls from which on it is prepared in any case
+inline constexpr std::int64_t kPaysBack = 256;  ///< calls
+inline constexpr std::int64_t kLivesOn = 4096;  ///< calls from which on it is prepared in any case
 /// What it took to prepare it is not counted any more.
 void pay_back(CommState& state);
 inline void count_call(CommState& state) {

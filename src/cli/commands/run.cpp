@@ -61,6 +61,9 @@ std::string flavour_of(const Launching& command) {
       first);
 }
 
+constexpr std::string_view kOurPriority = "coll_chasqui_priority";
+constexpr int kPriority = 80;  ///< what it is where nobody sets it (src/preload/component/component.c)
+
 /// What a parameter of Open MPI's is set to: by options of the command, by variables that it names, or else in this environment.
 std::vector<std::string> parameter(const Launching& command, const std::string& name) {
   constexpr std::string_view kOptions[] = {"--mca", "-mca", "--gmca", "-gmca"};
@@ -76,6 +79,29 @@ std::vector<std::string> parameter(const Launching& command, const std::string& 
   return values;
 }
 
+/// The highest of the priorities that the command or the environment gives to other components of collectives, coll_sm_priority and the like;
+/// 0: it gives none.
+int highest_priority(const Launching& command) {
+  constexpr std::string_view kVariable = "OMPI_MCA_", kBegin = "coll_", kEnd = "_priority";
+  int highest = 0;
+  const auto look = [&](std::string_view name, const std::string& value) {
+    if (name.starts_with(kBegin) && name.ends_with(kEnd) && name != kOurPriority)
+      highest = std::max(highest, std::atoi(value.c_str()));
+  };
+  const auto look_at = [&](std::string_view text) {
+    const std::size_t end = text.find('=');
+    if (text.starts_with(kVariable) && end != std::string_view::npos)
+      look(text.substr(kVariable.size(), end - kVariable.size()), std::string(text.substr(end + 1)));
+  };
+  const auto& words = command.words;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    look_at(words[i]);
+    if (i + 1 < words.size()) look(words[i], words[i + 1]);  // behind --mca
+  }
+  for (char** each = environ; *each != nullptr; ++each) look_at(*each);
+  return highest;
+}
+
 /// Does a list of components, "tuned,basic" of those that are wanted or "^hcoll,ucc" of those that are not, let ours in?
 bool lets_in(const std::string& list) {
   const bool excludes = list.starts_with('^');
@@ -84,11 +110,13 @@ bool lets_in(const std::string& list) {
 }
 
 /// Would Open MPI find and choose the component? Not another version than it was built for, nor where the command itself says
-/// where components are, or which, and not this one.
+/// where components are, or which, and not this one, or puts another one above it: that one would serve the calls.
 bool component_fits(const Launching& command) {
   if (component_folder().empty() || command.launcher == nullptr || !command.launcher->says_whose) return false;
   if (version_of(command.words[command.at]).find(") 4.1.") == std::string::npos) return false;
   if (!parameter(command, "mca_base_component_path").empty()) return false;
+  const auto ours = parameter(command, std::string(kOurPriority));
+  if (highest_priority(command) >= (ours.empty() ? kPriority : std::atoi(ours.front().c_str()))) return false;
   const auto lists = parameter(command, "coll");
   return std::all_of(lists.begin(), lists.end(), lets_in);
 }

@@ -97,7 +97,7 @@ std::atomic<double> spent{0};
 
 /// Where many communicators live for a few calls each, preparing them would cost more than it brings. Spare parts cost nothing.
 bool may_prepare() {
-  constexpr double kMay = 1e8;  // nanoseconds, and a hundredth of the time since the first
+  constexpr double kMay = 2e8;  // nanoseconds, and a hundredth of the time since the first
   static const double start = clock_now();
   return spent.load() < kMay + kShare * (clock_now() - start);
 }
