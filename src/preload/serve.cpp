@@ -327,7 +327,7 @@ int rehearse_until_sure(Collective what, MPI_Comm comm, const Interposed& call, 
 int settle(Collective what, MPI_Comm comm, const Interposed& call, Decision& decision) {
   Race& race = *decision.race;
   const CallFacts& facts = decision.facts;
-  const double begin = clock_now();
+  const double begin = clock_now(), spent = race.spent;
   int code = MPI_SUCCESS;
   Reason reason = Reason::slower;
   try {
@@ -340,8 +340,8 @@ int settle(Collective what, MPI_Comm comm, const Interposed& call, Decision& dec
     reason = Reason::failed;
     if (settings().log) say(error.what());
   }
-  race.spent += clock_now() - begin;  // all of it: none was the program's
-  if (code == kDeclined) {            // the next one is the first
+  race.spent = spent + clock_now() - begin;  // all of it, what comparisons have added included: none was the program's
+  if (code == kDeclined) {                   // the next one is the first
     race.comparison.reset();
     note(what, Reason::failed);
     return run_native(call, decision);
