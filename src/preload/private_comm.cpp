@@ -27,13 +27,13 @@ constexpr bool kOneAtATime = true;
 
 MPI_Comm own_world = MPI_COMM_NULL;
 int own_rank = 0;
-std::vector<int> nodes;
-int lengths = 1;
+std::vector<int> own_nodes;
+int own_lengths = 1;
 std::mutex sets_mutex;         ///< of the two below
 std::vector<bool> taken_sets;  ///< by number
-std::size_t turn = 0;          ///< where to look for a free one
+std::size_t next_set = 0;      ///< where to look for a free one
 
-int tags_of_set() { return mpi::kChannelTags * lengths; }
+int tags_of_set() { return mpi::kChannelTags * own_lengths; }
 
 bool take(int set) {
   const std::lock_guard lock(sets_mutex);
@@ -50,9 +50,9 @@ void give_back(int set) {
 int propose() {
   const std::lock_guard lock(sets_mutex);
   const std::size_t sets = taken_sets.size();
-  turn += 61;
+  next_set += 61;
   for (std::size_t i = 0; i < sets; ++i) {
-    const std::size_t set = (turn + i) % sets;
+    const std::size_t set = (next_set + i) % sets;
     if (!taken_sets[set]) return static_cast<int>(set);
   }
   return 0;
@@ -62,18 +62,18 @@ int propose() {
 
 void open_private(void (*besides)()) {
   PMPI_Comm_rank(MPI_COMM_WORLD, &own_rank);
-  nodes = mpi::make_together(MPI_COMM_WORLD, [besides](mpi::Together& all) {
+  own_nodes = mpi::make_together(MPI_COMM_WORLD, [besides](mpi::Together& all) {
     besides();
     if (PMPI_Comm_dup(MPI_COMM_WORLD, &own_world) != MPI_SUCCESS) throw Error("MPI_Comm_dup failed");
     PMPI_Comm_set_errhandler(own_world, MPI_ERRORS_RETURN);
     return mpi::nodes_of(MPI_COMM_WORLD, all, 0);
   });
   const std::int64_t sets = mpi::sets_of_tags();
-  lengths = settings().stall > 0 && sets > kLengths ? kLengths : 1;
-  taken_sets.assign(static_cast<std::size_t>(std::clamp<std::int64_t>(sets / lengths, 1, kMostSets)), false);
+  own_lengths = settings().stall > 0 && sets > kLengths ? kLengths : 1;
+  taken_sets.assign(static_cast<std::size_t>(std::clamp<std::int64_t>(sets / own_lengths, 1, kMostSets)), false);
   taken_sets[0] = true;
   if (taken_sets.size() > 1) taken_sets[1] = true;
-  turn = static_cast<std::size_t>(own_rank) * 7;
+  next_set = static_cast<std::size_t>(own_rank) * 7;
 }
 
 void close_private() {
@@ -82,7 +82,7 @@ void close_private() {
 
 MPI_Comm private_world() { return own_world; }
 int private_rank() { return own_rank; }
-int private_size() { return static_cast<int>(nodes.size()); }
+int private_size() { return static_cast<int>(own_nodes.size()); }
 
 std::optional<int> tag_beside(std::uint32_t number) {
   const auto tags = static_cast<std::uint32_t>(tags_of_set());
@@ -98,7 +98,7 @@ int private_self_tag() {
 
 std::vector<int> nodes_among(const std::vector<int>& world_ranks) {
   std::vector<int> found;
-  for (const int r : world_ranks) found.push_back(nodes[static_cast<std::size_t>(r)]);
+  for (const int r : world_ranks) found.push_back(own_nodes[static_cast<std::size_t>(r)]);
   return run::numbered(std::move(found));
 }
 
@@ -107,7 +107,8 @@ std::optional<mpi::Channel> agree_on_channel(mpi::Together& all, const std::vect
     int set = world_ranks.front() == own_rank ? propose() : 0;
     set = all.most(set);  // 0 on the others
     if (set == 0) break;
-    mpi::Channel channel{own_world, world_ranks, set * tags_of_set(), [set] { give_back(set); }, lengths, kOneAtATime};
+    mpi::Channel channel{own_world,   world_ranks, set * tags_of_set(), [set] { give_back(set); },
+                         own_lengths, kOneAtATime};
     const bool mine = take(set);
     if (all.most(mine ? 0 : 1) == 0) return channel;
     if (mine) give_back(set);

@@ -156,10 +156,6 @@ extern std::atomic<bool> active;  ///< between MPI_Init and MPI_Finalize, ranks 
 /// Does this thread come from the program, at a time when calls are looked at?
 inline bool from_program() { return active.load(std::memory_order_relaxed) && this_thread().inside == 0; }
 
-/// The error of a call as the program gets it: its error handler decides. Handlers that end the job know no message, so it
-/// is said before. In Open MPI it is also what MPI_Error_string says; MPICH cannot add messages to its own classes.
-int raise(MPI_Comm comm, int error_class, const std::string& text);
-
 /// The quick way out, whatever the arguments are: nothing is on, the call comes from inside, or the collective is disabled. False: the call is
 /// not made.
 template <typename Native>

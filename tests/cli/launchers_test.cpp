@@ -140,7 +140,9 @@ TEST_F(LaunchersTest, ThatReturnBeforeTheProgramRunsAreRefused) {
 /// The words with ours added, and what all ranks get.
 std::string preloaded_by(const std::string& text, const std::string& first = "") {
   Launching command = launching(words_of(text));
-  const std::string list = preloaded(command, first, "ours");
+  const Preload ours{first, "ours"};
+  const std::string list = ours.behind(preloaded(command));
+  add_to_lists(command, ours);
   return text_of(command.words) + " (" + list + ")";
 }
 

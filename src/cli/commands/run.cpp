@@ -176,7 +176,9 @@ class RunCommand : public Command {
     std::error_code none;
     const auto before = std::filesystem::last_write_time(report, none);  // a report of an earlier run is not this one's
     const bool component = by_component(command, flavour);
-    const Variables all = variables(command, flavour, component, report.string());
+    Variables all = variables(report.string());
+    if (component) load_component(all);
+    else preload_library(command, flavour, all);
     const int status = status_of(with_variables(command, flavour, all));
     const bool written = std::filesystem::exists(report, none) && !std::filesystem::is_empty(report, none) &&
                          std::filesystem::last_write_time(report, none) != before;
@@ -202,16 +204,18 @@ class RunCommand : public Command {
     return true;
   }
 
+  static void load_component(Variables& all) {  // the user's path last: a folder that is missing ends the search
+    all["OMPI_MCA_mca_base_component_path"] = fmt::format("SYSTEM_DEFAULT:{}:USER_DEFAULT", component_folder());
+  }
+  static void preload_library(Launching& command, const std::string& flavour, Variables& all) {
+    const Preload ours{loaded_first(first_mpi_program(command.words).path), drop_in_library(flavour)};
+    all["LD_PRELOAD"] = ours.behind(preloaded(command));
+    add_to_lists(command, ours);
+  }
+
   /// What all ranks must have, the CHASQUI_ variables of this environment too: ranks whose variables differ leave everything to the MPI library.
-  Variables variables(Launching& command, const std::string& flavour, bool component, const std::string& report) const {
+  Variables variables(const std::string& report) const {
     Variables all;
-    if (component) {
-      all["OMPI_MCA_mca_base_component_path"] =  // the user's last: a folder that is missing ends the search
-          fmt::format("SYSTEM_DEFAULT:{}:USER_DEFAULT", component_folder());
-    } else {
-      all["LD_PRELOAD"] =
-          preloaded(command, loaded_first(first_mpi_program(command.words).path), drop_in_library(flavour));
-    }
     for (char** each = environ; *each != nullptr; ++each) {
       const std::string_view text = *each;
       if (!text.starts_with("CHASQUI_") || text.starts_with("CHASQUI_SECRET="))

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "chasqui/run/choose.hpp"
+#include "preload/attempt.hpp"
 #include "preload/component/beside.hpp"
 #include "preload/component/component.h"
 #include "preload/hooked/handles.hpp"

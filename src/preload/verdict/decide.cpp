@@ -90,6 +90,11 @@ bool goes_on(Collective what, const Decision& decision) {
   return true;
 }
 
+void ran(Race& race, double time) {
+  race.comparison->ran(time);
+  this_thread().compared_time += time;
+}
+
 namespace {
 
 /// Nanoseconds that this process spent on preparing; communicators that live on pay it back.

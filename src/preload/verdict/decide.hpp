@@ -21,5 +21,7 @@ void decide(Collective what, MPI_Comm comm, const Interposed& call, Decision& de
 
 /// A call of a race that is compared begins. True: and is part of it.
 bool goes_on(Collective what, const Decision& decision);
+/// It took so long.
+void ran(Race& race, double time);
 
 }  // namespace chasqui::preload

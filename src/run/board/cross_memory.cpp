@@ -295,18 +295,18 @@ Task take_from_memory(Board& board, ProcessMemory& memory, const Call& call, con
 Task cross_memory(Board& board, ProcessMemory& memory, Call call) {
   board.begin(signature_of(call), Method::cross_memory);
   std::vector<Exposed> all(static_cast<std::size_t>(board.ranks()));
-  const bool lends = memory.lent() != nullptr && lends_pages(call.kind, call.bytes(), board.ranks());
+  LentPages* const lent = lent_for(memory, call.kind, call.bytes(), board.ranks());
   Loan loan;
-  if (lends) loan.begin(memory.lent());
+  loan.begin(lent);
   switch (call.kind) {
     case Kind::gather: co_await gather(board, memory, call); break;
     case Kind::scatter: co_await scatter(board, memory, call); break;
     default:
-      if (lends) co_await lend_and_take(board, *memory.lent(), call, false);
+      if (lent != nullptr) co_await lend_and_take(board, *lent, call, false);
       else co_await tell_all(board, call, all);
       break;
   }
-  if (call.exchanges() && !lends) co_await take_from_memory(board, memory, call, all, kAllGive, nullptr);
+  if (call.exchanges() && lent == nullptr) co_await take_from_memory(board, memory, call, all, kAllGive, nullptr);
   if (call.kind == Kind::allgather) co_await collect(board, memory, call, all);
   if (call.kind == Kind::reduce) co_await fold_to_root(board, memory, call, all);
   if (call.kind == Kind::allreduce) co_await fold_to_all(board, memory, call, all);

@@ -258,7 +258,7 @@ Task staged_exchange(Board& board, ProcessMemory* memory, Call call) {
     if (reads) {
       std::vector<Exposed> places;
       for (const UnevenBlocks& each : all) places.push_back(each.places);
-      LentPages* const lent = lends_pages(call.kind, largest, board.ranks()) ? memory->lent() : nullptr;
+      LentPages* const lent = lent_for(*memory, call.kind, largest, board.ranks());
       loan.begin(lent);
       co_await take_from_memory(board, *memory, call, places, blocks.givers(all), lent);
     }

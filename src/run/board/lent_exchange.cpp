@@ -14,32 +14,29 @@ namespace {
 /// All that this rank has to lend and to take. Ready when it is done.
 class Dealings final : public Waiting {
  public:
-  Dealings(Board& board, LentPages& pages, const Call& call, bool told)
-      : board_(board), pages_(pages), call_(call), me_(board.rank()), ranks_(board.ranks()),
-        others_(static_cast<std::size_t>(ranks_)) {
-    for (int r = 0; r < ranks_; ++r) {
-      if (r == me_) continue;
-      const Gotten got = gotten_from(call, me_, r);
-      const std::size_t given = block_bytes(call, call.in_blocks, r);
-      of(r) = {given == 0 ? nullptr : given_to(call, r), given, static_cast<std::byte*>(call.out) + got.at, got.bytes,
-               told};
+  Dealings(Board& board, LentPages& pages, const Call& call, bool told) : board_(board), pages_(pages), call_(call) {
+    const int me = board.rank(), ranks = board.ranks();
+    others_.reserve(static_cast<std::size_t>(ranks));
+    for (int k = 1; k < ranks; ++k) {
+      const int rank = (me + k) % ranks;
+      const Gotten got = gotten_from(call, me, rank);
+      const std::size_t given = block_bytes(call, call.in_blocks, rank);
+      others_.push_back({rank, given == 0 ? nullptr : given_to(call, rank), given,
+                         static_cast<std::byte*>(call.out) + got.at, got.bytes, told});
       open_ += (given != 0) + (got.bytes != 0 || !told);
     }
   }
 
-  /// Those who take this rank's block first come first.
   bool lend() {
     bool any = false;
-    for (int k = 1; k < ranks_; ++k) {
-      const int rank = (me_ - k + ranks_) % ranks_;
-      Other& other = of(rank);
-      if (other.to_give == 0) continue;
-      const std::size_t lent = pages_.lend(rank, other.from, other.to_give);
+    for (auto other = others_.rbegin(); other != others_.rend(); ++other) {
+      if (other->to_give == 0) continue;
+      const std::size_t lent = pages_.lend(other->rank, other->from, other->to_give);
       if (lent == 0) continue;
       any = true;
-      other.from += lent;
-      other.to_give -= lent;
-      open_ -= other.to_give == 0;
+      other->from += lent;
+      other->to_give -= lent;
+      open_ -= other->to_give == 0;
     }
     return any;
   }
@@ -52,28 +49,26 @@ class Dealings final : public Waiting {
 
  private:
   struct Other {
+    int rank = 0;
     const std::byte* from = nullptr;  ///< what it has not been lent yet
     std::size_t to_give = 0;
     std::byte* to = nullptr;  ///< where the rest of what it lends goes
     std::size_t to_take = 0;
     bool told = true;  ///< the size of its blocks
   };
-  Other& of(int rank) { return others_[static_cast<std::size_t>(rank)]; }
 
   bool take() {
     bool any = false;
-    for (int k = 1; k < ranks_; ++k) {
-      const int rank = (me_ + k) % ranks_;
-      Other& other = of(rank);
+    for (Other& other : others_) {
       if (!other.told) {
-        if (!board_.published(rank)) continue;
-        check_size(board_, call_, rank);
-        board_.began(rank);
+        if (!board_.published(other.rank)) continue;
+        check_size(board_, call_, other.rank);
+        board_.began(other.rank);
         other.told = any = true;
         open_ -= other.to_take == 0;
       }
       if (other.to_take == 0) continue;
-      const std::size_t taken = pages_.take(rank, other.to, other.to_take);
+      const std::size_t taken = pages_.take(other.rank, other.to, other.to_take);
       if (taken == 0) continue;
       any = true;
       other.to += taken;
@@ -86,7 +81,7 @@ class Dealings final : public Waiting {
   Board& board_;
   LentPages& pages_;
   const Call& call_;
-  int me_, ranks_;
+  /// As this rank takes, its right neighbour first. It lends the other way round: first to those who take its block first.
   std::vector<Other> others_;
   int open_ = 0;  ///< blocks that are not lent, or not taken
 };

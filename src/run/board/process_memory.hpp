@@ -66,4 +66,9 @@ constexpr bool lends_pages(Kind kind, std::size_t bytes, int ranks) {
   return kind == Kind::alltoall && ranks > 4 && bytes < 128 * 1024;
 }
 
+/// The pipes by which it does; nullptr: it does not.
+inline LentPages* lent_for(const ProcessMemory& memory, Kind kind, std::size_t bytes, int ranks) {
+  return lends_pages(kind, bytes, ranks) ? memory.lent() : nullptr;
+}
+
 }  // namespace chasqui::run

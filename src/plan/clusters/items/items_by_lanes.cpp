@@ -17,6 +17,7 @@
 #include "plan/clusters/cluster_plans.hpp"
 #include "plan/clusters/items/lane_clock.hpp"
 #include "plan/clusters/items/with_readers.hpp"
+#include "plan/clusters/node_index.hpp"
 #include "plan/clusters/timetable.hpp"
 #include "plan/earliest.hpp"
 
@@ -35,9 +36,10 @@ struct LanePlans {
 
 class ItemsByLanes final : public Plan {
  public:
-  ItemsByLanes(const Cluster& cluster, const Problem& problem, Claim claim, LaneClock clock, LanePlans plans)
+  ItemsByLanes(const Cluster& cluster, const Problem& problem, Claim claim, LaneClock clock, LanePlans plans,
+               NodeIndex where)
       : Plan(cluster, problem, std::move(claim)), clock_(std::move(clock)), plans_(std::move(plans)),
-        where_(cluster.nodes), home_(where_.node_of(problem.root)),
+        where_(std::move(where)), home_(where_.node_of(problem.root)),
         first_(problem.root.index - where_.first_rank(home_)) {}
 
   LocalForm local(Rank rank) const override {
@@ -183,7 +185,7 @@ class Dealt {
   std::int64_t least() const { return finish(steps_expected(more()), steps_expected(fewer()), false); }
 
   PlanPtr plan(const Bound& bound) && {
-    const NodeIndex where(cluster_.nodes);
+    NodeIndex where(cluster_.nodes);
     const Rank home{static_cast<std::int32_t>(where.node_of(problem_.root))};
     LanePlans plans;
     plans.more = kitem(postal_, more(), home, {.kernels = {}, .quick = true});
@@ -196,7 +198,8 @@ class Dealt {
                                  ? finish(plans.more->claim().finish.ticks, plans.fewer->claim().finish.ticks)
                                  : last_on_unequal_nodes(plans, where, home);
     Claim claim{Time{all}, bound.time, bound.source, how + plans.more->claim().construction};
-    return std::make_shared<ItemsByLanes>(cluster_, problem_, std::move(claim), std::move(clock_), std::move(plans));
+    return std::make_shared<ItemsByLanes>(cluster_, problem_, std::move(claim), std::move(clock_), std::move(plans),
+                                          std::move(where));
   }
 
  private:

@@ -20,49 +20,6 @@ struct Busy {
   std::int64_t begin, end;
 };
 
-/// A rank of an entered node, backwards in time from the entry on.
-struct OnBoard {
-  std::size_t parent = 0;
-  std::int64_t told = 0;   ///< when the parent begins with it
-  std::int64_t ready = 0;  ///< when it can begin with others
-  std::vector<Busy> busy{};
-  std::vector<std::size_t> children{};
-  Part outside{};  ///< ranks of other nodes
-  std::int64_t size = 1, place = 0, depth = 0;
-};
-
-/// The earliest time at which the rank has nothing to do for so long.
-std::int64_t first_free(const OnBoard& rank, std::int64_t length) {
-  std::int64_t begin = rank.ready;
-  for (const Busy& b : rank.busy) {
-    if (b.begin >= begin + length) break;
-    begin = std::max(begin, b.end);
-  }
-  return begin;
-}
-
-void keep_busy(OnBoard& rank, std::int64_t begin, std::int64_t length) {
-  if (length == 0) return;
-  const auto later = std::find_if(rank.busy.begin(), rank.busy.end(), [&](const Busy& b) { return b.begin > begin; });
-  rank.busy.insert(later, {begin, begin + length});
-}
-
-/// All others of the node that have nothing to do with other nodes are told as soon as somebody has time.
-void tell_the_rest(std::vector<OnBoard>& ranks, std::int64_t size, const SpreadShape& shape) {
-  using Next = std::pair<std::int64_t, std::size_t>;
-  std::priority_queue<Next, std::vector<Next>, std::greater<>> open;
-  const auto add = [&](std::size_t rank) { open.emplace(first_free(ranks[rank], shape.publish), rank); };
-  for (std::size_t i = 0; i < ranks.size(); ++i) add(i);
-  while (static_cast<std::int64_t>(ranks.size()) < size) {
-    const auto [begin, parent] = open.top();
-    open.pop();
-    keep_busy(ranks[parent], begin, shape.publish);
-    ranks.push_back({parent, begin, begin + shape.publish + shape.read});
-    add(parent);
-    add(ranks.size() - 1);
-  }
-}
-
 Part interval(std::int64_t begin, std::int64_t end) {
   return {static_cast<std::int32_t>(begin), static_cast<std::int32_t>(end - begin)};
 }
@@ -74,6 +31,149 @@ std::pair<Part, Part> joined(const Part& a, const Part& b) {
   if (b.lo + b.len == a.lo) return {{b.lo, a.len + b.len}, {}};
   return {a, b};
 }
+
+/// A rank of an entered node.
+struct OnBoard {
+  std::size_t parent = 0;
+  std::int64_t told = 0;   ///< when the parent begins with it
+  std::int64_t ready = 0;  ///< when it can begin with others
+  std::vector<Busy> busy{};
+  std::vector<std::size_t> children{};
+  Part outside{};  ///< ranks of other nodes
+  std::int64_t size = 1, place = 0, depth = 0;
+
+  /// The earliest time at which it has nothing to do for so long.
+  std::int64_t first_free(std::int64_t length) const {
+    std::int64_t begin = ready;
+    for (const Busy& b : busy) {
+      if (b.begin >= begin + length) break;
+      begin = std::max(begin, b.end);
+    }
+    return begin;
+  }
+  void keep_busy(std::int64_t begin, std::int64_t length) {
+    if (length == 0) return;
+    const auto later = std::find_if(busy.begin(), busy.end(), [&](const Busy& b) { return b.begin > begin; });
+    busy.insert(later, {begin, begin + length});
+  }
+};
+
+/// A node that is entered at its leader: who of it tells whom on the board, backwards in time from the entry on. First its lanes receive(), then
+/// the others are told, then all have places in the node.
+class EnteredNode {
+ public:
+  EnteredNode(const SpreadShape& shape, const Habit& habit, std::int64_t first, std::int64_t size, Rank leader)
+      : shape_(shape), habit_(habit), first_(first), size_(size), leader_(leader) {}
+
+  /// A lane gets a message with ranks of other nodes. Those of a lane other than the leader lie side by side.
+  void receive(std::int64_t lane, std::int64_t begin, const Part& piece) {
+    const auto number = static_cast<std::size_t>(lane);
+    if (of_lane_.size() <= number) of_lane_.resize(number + 1, 0);
+    if (lane > 0 && of_lane_[number] == 0) {
+      of_lane_[number] = ranks_.size();
+      const std::int64_t told = inform_begin(shape_, habit_) + (lane - 1) * shape_.publish;
+      ranks_.push_back({0, told, told + shape_.publish + shape_.read});
+      ranks_[0].keep_busy(told, shape_.publish);
+    }
+    OnBoard& receiver = ranks_[of_lane_[number]];
+    receiver.keep_busy(begin, shape_.overhead);
+    receiver.outside = receiver.outside.len == 0 ? piece : Part{receiver.outside.lo, receiver.outside.len + piece.len};
+    lanes_ = ranks_.size();
+  }
+
+  /// All that have nothing to do with other nodes, as soon as somebody has time.
+  void tell_the_rest() {
+    using Next = std::pair<std::int64_t, std::size_t>;
+    std::priority_queue<Next, std::vector<Next>, std::greater<>> open;
+    const auto add = [&](std::size_t rank) { open.emplace(ranks_[rank].first_free(shape_.publish), rank); };
+    for (std::size_t i = 0; i < ranks_.size(); ++i) add(i);
+    while (static_cast<std::int64_t>(ranks_.size()) < size_) {
+      const auto [begin, parent] = open.top();
+      open.pop();
+      ranks_[parent].keep_busy(begin, shape_.publish);
+      ranks_.push_back({parent, begin, begin + shape_.publish + shape_.read});
+      add(parent);
+      add(ranks_.size() - 1);
+    }
+    for (std::size_t i = ranks_.size(); i-- > 1;) {
+      ranks_[ranks_[i].parent].size += ranks_[i].size;
+      ranks_[ranks_[i].parent].children.push_back(i);
+    }
+  }
+
+  /// Counted from the leader on around the end of the node; whom a rank tells come behind it, with all whom those tell.
+  void take_places() {
+    order_told_by_leader();
+    for (OnBoard& rank : ranks_) {  // each behind its parent
+      std::int64_t place = rank.place + 1;
+      for (const std::size_t child : rank.children) {
+        ranks_[child].place = place;
+        ranks_[child].depth = rank.depth + 1;
+        place += ranks_[child].size;
+      }
+    }
+  }
+
+  /// What each rank gives to whoever tells it, the latter's own first. end: when the leader begins with what it has; depth: the leader's own. False where a
+  /// lane would have to tell of three intervals.
+  bool add_hand_overs(std::int64_t end, std::int64_t depth, std::vector<HandOver>& all) const {
+    std::vector<std::size_t> stack{0};
+    while (!stack.empty()) {
+      const std::size_t i = stack.back();
+      const OnBoard& self = ranks_[i];
+      stack.pop_back();
+      stack.insert(stack.end(), self.children.begin(), self.children.end());
+      if (i == 0) continue;
+      const Rank rank = rank_at(self.place);
+      const std::int64_t before_end = std::min(self.size, first_ + size_ - rank.index);
+      const bool around = before_end < self.size && self.place > 0 && rank.index > leader_.index;
+      if (around && self.outside.len > 0) return false;
+      const std::pair<Part, Part> what =
+          around ? std::pair(interval(rank.index, first_ + size_), interval(first_, first_ + self.size - before_end))
+                 : joined(interval(rank.index, rank.index + self.size), self.outside);
+      all.push_back({rank, rank_at(ranks_[self.parent].place), false, end - (self.told + shape_.publish + shape_.read),
+                     depth + self.depth, what});
+    }
+    return true;
+  }
+
+  Rank of_lane(std::int64_t lane) const { return rank_at(lane_at(lane).place); }
+  /// Hand-overs from it to the leader.
+  std::int64_t depth_of_lane(std::int64_t lane) const { return lane_at(lane).depth; }
+
+ private:
+  const OnBoard& lane_at(std::int64_t lane) const { return ranks_[of_lane_[static_cast<std::size_t>(lane)]]; }
+  Rank rank_at(std::int64_t place) const {
+    return {static_cast<std::int32_t>(first_ + (leader_.index - first_ + place) % size_)};
+  }
+
+  /// No lane that has ranks of other nodes may lie around the end of the node: as many as fit before it come first, the others last.
+  void order_told_by_leader() {
+    std::vector<std::size_t>& told = ranks_[0].children;
+    std::sort(told.begin(), told.end());
+    std::int64_t behind = first_ + size_ - leader_.index - 1;
+    std::vector<std::size_t> before, late;
+    for (const std::size_t child : told) {
+      if (child >= lanes_) continue;
+      const bool fits = ranks_[child].size <= behind;
+      (fits ? before : late).push_back(child);
+      if (fits) behind -= ranks_[child].size;
+    }
+    for (const std::size_t child : told) {
+      if (child >= lanes_) before.push_back(child);
+    }
+    before.insert(before.end(), late.begin(), late.end());
+    told = std::move(before);
+  }
+
+  const SpreadShape& shape_;
+  Habit habit_;
+  std::int64_t first_, size_;
+  Rank leader_;
+  std::vector<OnBoard> ranks_ = std::vector<OnBoard>(1);  ///< the leader, the lanes that get messages, the others
+  std::vector<std::size_t> of_lane_{0};                   ///< which of them that is
+  std::size_t lanes_ = 1;                                 ///< so many of them are the leader and lanes
+};
 
 }  // namespace
 
@@ -242,79 +342,18 @@ const FoldingTree::Way& FoldingTree::way(const Place& place) {
 bool FoldingTree::build(const Entered& at, std::int64_t T, std::vector<HandOver>& all, std::vector<Entered>& open) {
   std::vector<Slot> slots;
   deal(at.way, at.left, at.skipped, at.pools, &slots);
-  const std::int64_t first = at.way.first, size = at.way.end - first;
-  // The lanes that get messages, then all others of the node.
-  std::vector<OnBoard> ranks(1);
-  std::vector<std::size_t> of_lane{0};
+  EnteredNode node(shape_, at.way.habit, at.way.first, at.way.end - at.way.first, at.leader);
+  for (const Slot& slot : slots) node.receive(slot.lane, slot.begin, interval(slot.place.begin, slot.reach));
+  node.tell_the_rest();
+  node.take_places();
+  if (!node.add_hand_overs(T - at.label, at.depth, all)) return false;
   for (const Slot& slot : slots) {
-    const auto lane = static_cast<std::size_t>(slot.lane);
-    if (of_lane.size() <= lane) of_lane.resize(lane + 1, 0);
-    if (lane > 0 && of_lane[lane] == 0) {
-      of_lane[lane] = ranks.size();
-      const std::int64_t told = inform_begin(shape_, at.way.habit) + (slot.lane - 1) * shape_.publish;
-      ranks.push_back({0, told, told + shape_.publish + shape_.read});
-      keep_busy(ranks[0], told, shape_.publish);
-    }
-    OnBoard& receiver = ranks[of_lane[lane]];
-    keep_busy(receiver, slot.begin, shape_.overhead);
-    const Part piece = interval(slot.place.begin, slot.reach);
-    receiver.outside = receiver.outside.len == 0 ? piece : Part{receiver.outside.lo, receiver.outside.len + piece.len};
-  }
-  const std::size_t lanes = ranks.size();
-  tell_the_rest(ranks, size, shape_);
-  for (std::size_t i = ranks.size(); i-- > 1;) {
-    ranks[ranks[i].parent].size += ranks[i].size;
-    ranks[ranks[i].parent].children.push_back(i);
-  }
-  // Places are counted from the leader on around the end of the node. No lane that tells of other nodes may lie around the end.
-  std::vector<std::size_t>& mine = ranks[0].children;
-  std::sort(mine.begin(), mine.end());
-  std::int64_t behind = first + size - at.leader.index - 1;
-  std::vector<std::size_t> before, late;
-  for (const std::size_t child : mine) {
-    if (child >= lanes) continue;
-    const bool fits = ranks[child].size <= behind;
-    (fits ? before : late).push_back(child);
-    if (fits) behind -= ranks[child].size;
-  }
-  for (const std::size_t child : mine) {
-    if (child >= lanes) before.push_back(child);
-  }
-  before.insert(before.end(), late.begin(), late.end());
-  mine = std::move(before);
-  const auto rank_at = [&](std::int64_t place) {
-    return Rank{static_cast<std::int32_t>(first + (at.leader.index - first + place) % size)};
-  };
-  std::vector<std::size_t> stack{0};
-  while (!stack.empty()) {
-    const std::size_t i = stack.back();
-    stack.pop_back();
-    std::int64_t place = ranks[i].place + 1;
-    for (const std::size_t child : ranks[i].children) {
-      ranks[child].place = place;
-      ranks[child].depth = ranks[i].depth + 1;
-      place += ranks[child].size;
-      stack.push_back(child);
-    }
-    if (i == 0) continue;
-    const OnBoard& self = ranks[i];
-    const Rank rank = rank_at(self.place);
-    const std::int64_t before_end = std::min(self.size, first + size - rank.index);
-    const bool around = before_end < self.size && self.place > 0 && rank.index > at.leader.index;
-    if (around && self.outside.len > 0) return false;
-    std::pair<Part, Part> what =
-        around ? std::pair(interval(rank.index, first + size), interval(first, first + self.size - before_end))
-               : joined(interval(rank.index, rank.index + self.size), self.outside);
-    all.push_back({rank, rank_at(ranks[self.parent].place), false,
-                   T - (at.label + self.told + shape_.publish + shape_.read), at.depth + self.depth, what});
-  }
-  for (const Slot& slot : slots) {
-    const OnBoard& receiver = ranks[of_lane[static_cast<std::size_t>(slot.lane)]];
     const Way& way = this->way(slot.place);
-    const std::int64_t label = at.label + slot.begin + shape_.lambda, depth = at.depth + receiver.depth + 1;
+    const std::int64_t label = at.label + slot.begin + shape_.lambda;
+    const std::int64_t depth = at.depth + node.depth_of_lane(slot.lane) + 1;
     const Rank leader{static_cast<std::int32_t>(way.first)};
     all.push_back(
-        {leader, rank_at(receiver.place), true, T - label, depth, {interval(slot.place.begin, way.reach), {}}});
+        {leader, node.of_lane(slot.lane), true, T - label, depth, {interval(slot.place.begin, way.reach), {}}});
     open.push_back(
         {way, leader, label, slot.place.left, {slot.place.begin, way.first}, {{way.end, slot.place.end}}, depth});
   }
