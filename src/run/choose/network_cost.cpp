@@ -19,16 +19,15 @@ double node_gap(const Level& network, double bytes) {
 
 double node_gap_per_byte(const Level& network) { return knows_nodes(network) ? network.node_G.value : network.G.value; }
 
-Profile with_shared_adapter(const Profile& profile, const Topology& topology) {
+Profile with_shared_adapter(const Profile& profile, const Topology& topology, int lanes) {
   Profile shared = profile;
   const Level& network = message_level(topology, profile);
   for (Level& level : shared.levels) {
     if (level.name != network.name) continue;
-    const double lanes = topology.largest_node;
     level.G.value = std::max(level.G.value, lanes * node_gap_per_byte(network));
     level.g.value = std::max(level.g.value, lanes * node_gap(network, 0));
     if (level.lane_gaps.empty()) continue;
-    const Level busy = with_everybody_sending(network, profile, {topology.nodes, topology.largest_node});
+    const Level busy = with_everybody_sending(network, profile, {topology.nodes, lanes});
     level.lane_gaps = {{1, busy.g, busy.G}};
   }
   return shared;

@@ -15,9 +15,9 @@ double node_gap(const Level& network, double bytes);
 /// What a byte of a node costs its adapter, whichever rank sends it.
 double node_gap_per_byte(const Level& network);
 
-/// The machine as the ranks of one place see it while those of all places send: each has a part of the adapter, and with every lane at
+/// The machine as the ranks of one place see it while those of so many places send: each has a part of the adapter, and with every lane at
 /// work messages cost what was measured with as many.
-Profile with_shared_adapter(const Profile& profile, const Topology& topology);
+Profile with_shared_adapter(const Profile& profile, const Topology& topology, int lanes);
 
 /// Collectives of which all ranks do the same.
 constexpr bool symmetric(Kind kind) { return kind == Kind::allreduce || kind == Kind::barrier; }
