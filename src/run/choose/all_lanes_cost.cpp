@@ -15,8 +15,8 @@
 namespace chasqui::run {
 namespace {
 
-/// What the styles with a lane for each rank cost. Where nodes differ: the smallest has the fewest lanes, the largest has the most data and
-/// the most ranks on its board and its adapter.
+/// What the styles with a lane for each rank cost. Where nodes differ, dealt nodes take as long as the smallest or the largest among large
+/// ones, or with a root as its node; shares have the lanes of the smallest and the boards of the largest.
 class AllLanes {
  public:
   AllLanes(const Query& query, const Topology& topology, const Profile& profile)
@@ -38,25 +38,9 @@ class AllLanes {
 
   LaneWay dealt() const {
     LaneWay way{LaneWay::Style::dealt, {Method::two_level, 0, std::min(lanes_, N_ - 1), {}}, {}, {}, {}};
-    const double m = static_cast<double>(dealt_messages(N_, lanes_)), each = m * n_ + 1;
-    const double node = n_ * bytes_;
-    switch (query_.kind) {
-      case Kind::gather:
-        way.choice.nanoseconds = board(Kind::gather, bytes_) + straight(m, node) + board(Kind::gather, each * bytes_);
-        break;
-      case Kind::scatter:
-        way.choice.nanoseconds = board(Kind::scatter, each * bytes_) + straight(m, node) + board(Kind::scatter, bytes_);
-        break;
-      case Kind::alltoall:
-        way.choice.nanoseconds =
-            board(Kind::alltoall, each * bytes_) + straight(m, n_ * node) + board(Kind::alltoall, m * node);
-        break;
-      case Kind::reduce_scatter:
-        way.choice.nanoseconds =
-            board(Kind::reduce_scatter, m * node) + straight(m, node) + board(Kind::reduce_scatter, bytes_);
-        break;
-      default: choose_rounds(way);
-    }
+    if (query_.kind == Kind::allgather || query_.kind == Kind::scan) choose_rounds(way);
+    else if (has_root(query_.kind)) way.choice.nanoseconds = straight_time(usual_size());
+    else way.choice.nanoseconds = slowest([&](int n) { return straight_time(n); });
     way.choice.why = way.radices.empty()
                          ? fmt::format("{} lanes a node, nodes dealt to them", way.choice.parts)
                          : fmt::format("{} lanes a node, {} round{} of radix {}", way.choice.parts, way.radices.size(),
@@ -65,7 +49,36 @@ class AllLanes {
   }
 
  private:
-  double board(Kind kind, double bytes) const { return board_time(profile_, kind, bytes, n_, topology_.shares_memory); }
+  double board(Kind kind, double bytes, int ranks) const {
+    return board_time(profile_, kind, bytes, ranks, topology_.shares_memory);
+  }
+  double board(Kind kind, double bytes) const { return board(kind, bytes, n_); }
+
+  /// A node of `n` ranks among large ones takes time(n): few have many messages each, many have more on their board.
+  template <typename F>
+  double slowest(const F& time) const {
+    return std::max(time(n_), lanes_ == n_ ? 0 : time(lanes_));
+  }
+
+  int usual_size() const {
+    const Nodes nodes = sizes_alike(topology_);
+    return static_cast<int>(nodes.size(usual_node(nodes)));
+  }
+
+  double straight_time(int n) const {
+    const double m = static_cast<double>(dealt_messages(N_, n)), each = m * n_ + 1;
+    const double node = n_ * bytes_;
+    switch (query_.kind) {
+      case Kind::gather:
+        return board(Kind::gather, bytes_) + straight(m, node, n) + board(Kind::gather, each * bytes_, n);
+      case Kind::scatter:
+        return board(Kind::scatter, each * bytes_, n) + straight(m, node, n) + board(Kind::scatter, bytes_);
+      case Kind::alltoall:
+        return board(Kind::alltoall, each * bytes_, n) + straight(m, n * node, n) + board(Kind::alltoall, m * node, n);
+      default:
+        return board(Kind::reduce_scatter, m * node, n) + straight(m, node, n) + board(Kind::reduce_scatter, bytes_, n);
+    }
+  }
 
   /// What a rank carries of it.
   Query share_of() const {
@@ -94,9 +107,9 @@ class AllLanes {
     }
   }
 
-  /// `messages` of every lane, all lanes at once: first it sends, then it receives.
-  double straight(double messages, double bytes) const {
-    const int lanes = std::min(n_, N_ - 1);
+  /// `messages` of every lane of a node of `n` ranks, all lanes at once: first it sends, then it receives.
+  double straight(double messages, double bytes, int n) const {
+    const int lanes = std::min(n, N_ - 1);
     const Level level = with_everybody_sending(message_level(topology_, profile_), profile_, {N_, lanes});
     const double gamma = node_gap(level, bytes), o_r = level.o_r.value;
     const double gap = std::max({port_time(level, bytes), o_r, lanes * gamma});
@@ -112,11 +125,14 @@ class AllLanes {
       double time = scans ? board(Kind::scan, bytes_) + costs.allreduce : board(Kind::allgather, bytes_);
       double window = 1;
       for (const std::int64_t radix : radices) {
-        const double lanes = static_cast<double>(std::min<std::int64_t>(n_, radix - 1));
-        const double each = static_cast<double>(divide_up(radix - 1, std::min<std::int64_t>(lanes_, radix - 1)));
         const double message = scans ? bytes_ : window * n_ * bytes_;
-        time += straight(each, message);
-        time += scans ? costs.one_read + (lanes - 1) * costs.more_reads : board(Kind::allgather, each * message);
+        time += slowest([&](int n) {
+          const std::int64_t lanes = std::min<std::int64_t>(n, radix - 1);
+          const auto each = static_cast<double>(divide_up(radix - 1, lanes));
+          const double told = scans ? costs.one_read + static_cast<double>(lanes - 1) * costs.more_reads
+                                    : board(Kind::allgather, each * message, n);
+          return straight(each, message, n) + told;
+        });
         window = std::min<double>(N_, window * static_cast<double>(radix));
       }
       if (radices.front() == 2) return;  // one lane

@@ -87,13 +87,15 @@ std::optional<Choice> by_whole_values(const Query& query, const Topology& topolo
                   fmt::format("{} lanes a node, {} round{} of radix {}", best->lanes, rounds, rounds == 1 ? "" : "s",
                               best->radices.front())};
   }
-  Nodes nodes;
-  nodes.add(n, N);
-  const LanePlan planned = lane_plan(query.kind, nodes, 0, costs);
+  const Nodes nodes = sizes_alike(topology);
+  const std::int64_t root = nodes.first_rank(usual_node(nodes));
+  const LanePlan planned = lane_plan(query.kind, nodes, static_cast<int>(root), costs);
   if (planned.plan == nullptr) return {};
-  std::int64_t lanes = 0;
-  for (std::int32_t rank = 0; rank < planned.lanes; ++rank) {
-    const LocalForm form = planned.plan->local({rank});
+  std::int64_t lanes = 0;                                  // of the root's node
+  const bool whole_nodes = query.kind == Kind::broadcast;  // in the plan of a reduction they have their lanes
+  const std::int64_t first = whole_nodes ? root : nodes.node_of({static_cast<std::int32_t>(root)}) * planned.lanes;
+  for (std::int64_t i = 0; i < (whole_nodes ? n : planned.lanes); ++i) {
+    const LocalForm form = planned.plan->local({static_cast<std::int32_t>(first + i)});
     if (!form.sends.empty() || !form.receives.empty()) ++lanes;
   }
   if (lanes < 2) return {};

@@ -33,6 +33,24 @@ Profile with_shared_adapter(const Profile& profile, const Topology& topology, in
   return shared;
 }
 
+Nodes sizes_alike(const Topology& topology) {
+  const std::int64_t N = topology.nodes, smallest = topology.smallest_node, more = topology.largest_node - smallest;
+  Nodes nodes;
+  if (more == 0) {
+    nodes.add(smallest, N);
+    return nodes;
+  }
+  const std::int64_t rest = topology.ranks - N * smallest, large = rest / more, between = rest % more;
+  if (large > 0) nodes.add(topology.largest_node, large);
+  if (between > 0) nodes.add(smallest + between);
+  nodes.add(smallest, N - large - (between > 0 ? 1 : 0));
+  return nodes;
+}
+
+std::int64_t usual_node(const Nodes& nodes) {
+  return nodes.uniform() ? 0 : nodes.node_of({static_cast<std::int32_t>(nodes.ranks() / 2)});
+}
+
 bool fits_slot(const Query& query, const Topology& topology) {
   return query.bytes <= std::max(kSlotPayload, BoardShape::for_slots(topology.largest_node).wide);
 }

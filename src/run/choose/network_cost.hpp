@@ -19,6 +19,12 @@ double node_gap_per_byte(const Level& network);
 /// work messages cost what was measured with as many.
 Profile with_shared_adapter(const Profile& profile, const Topology& topology, int lanes);
 
+/// As many ranks on as many nodes, as far as possible of the sizes of the largest and of the smallest: what really lies where is not known
+/// here, and seldom more than that. Large ones first.
+Nodes sizes_alike(const Topology& topology);
+/// Where the rank in the middle lies: a root is taken to be on such a node.
+std::int64_t usual_node(const Nodes& nodes);
+
 /// Collectives of which all ranks do the same.
 constexpr bool symmetric(Kind kind) { return kind == Kind::allreduce || kind == Kind::barrier; }
 /// What the lanes of a node tell it lies in slots; those of larger boards may be shorter.
