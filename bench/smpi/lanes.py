@@ -52,7 +52,8 @@ def run_all(table, options):
     program = os.path.join(options.build, "bin/smpi_bench")
     with tempfile.TemporaryDirectory() as folder:
         def output(machine, nodes, on_host, cases, who, more=()):
-            return simulator.output_of(program, folder, nodes * on_host, machine, "shared", cases, who, (str(on_host), *options.board.split(",")),
+            ranks = nodes * on_host if options.last is None else (nodes - 1) * on_host + options.last
+            return simulator.output_of(program, folder, ranks, machine, "shared", cases, who, (str(on_host), *options.board.split(",")),
                                        (*START, *more), options.timeout, on_host=on_host)
         for nodes in map(int, options.nodes.split(",")):
             for on_host in map(int, options.ranks.split(",")):
@@ -117,6 +118,7 @@ def main():
     parser.add_argument("--csv", default=os.path.join(os.path.dirname(os.path.abspath(__file__)), "../data/lanes.csv"))
     parser.add_argument("--nodes", default="16,64,256")
     parser.add_argument("--ranks", default="4,16")
+    parser.add_argument("--last", type=int, help="ranks of the last node, if it has fewer than the others (give another csv)")
     parser.add_argument("--machines", default="lan,eth")
     parser.add_argument("--sizes", default="8,4096,65536,1048576")
     parser.add_argument("--kinds", default=",".join(KINDS))

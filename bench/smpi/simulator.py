@@ -72,7 +72,7 @@ def platform(folder, ranks, machine, mode, on_host=1):
         with open(path, "w") as file:
             file.write(f"""<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
-<platform version="4.1"><cluster id="c" prefix="n" suffix="" radical="0-{ranks // on_host - 1}" speed="1Gf" core="{on_host}"
+<platform version="4.1"><cluster id="c" prefix="n" suffix="" radical="0-{-(-ranks // on_host) - 1}" speed="1Gf" core="{on_host}"
  bw="{speed}" lat="{L / 2:.3f}ns" sharing_policy="SPLITDUPLEX" loopback_bw="{inside}" loopback_lat="1ns"/></platform>
 """)
         with open(hosts, "w") as file:

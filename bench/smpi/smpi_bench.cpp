@@ -5,7 +5,7 @@
 // shared: messages under way share the link. Common start (all sleep until an agreed simulated time), latest finish. Prints for each case
 // the nanoseconds of what is chosen, with its prediction; native: those of the simulator's own collective. CHASQUI_METHOD=items:40 forces a
 // method, CHASQUI_LIST lists them all. Several cases are run one after another (some native algorithms leave stray messages behind: give
-// those a process each). With RANKS_A_NODE rank r lies on node r / RANKS_A_NODE; boards are memory of this process that costs what is
+// those a process each). With RANKS_A_NODE rank r lies on node r / RANKS_A_NODE, the last of which may have fewer; boards are memory of this process that costs what is
 // given, and one leader a node and lanes are timed, too (taken: not the lanes). Of a step that has a root, as a reduction, the root and the
 // others are busy for one half each; CHASQUI_OTHERS=0.67: the others for so much of it, and the root for the rest.
 #include <mpi.h>
@@ -174,8 +174,10 @@ class Contest {
       : comm_(comm), call_(call), profile_(std::move(profile)), fabric_(fabric_of(comm)), n_(ranks_a_node),
         node_(comm.rank() / n_), place_(comm.rank() % n_) {
     topology_.ranks = comm.size();
-    topology_.nodes = comm.size() / n_;
-    topology_.largest_node = topology_.smallest_node = n_;
+    topology_.nodes = (comm.size() + n_ - 1) / n_;
+    last_ = comm.size() - (topology_.nodes - 1) * n_;
+    topology_.largest_node = n_;
+    topology_.smallest_node = last_;
     topology_.board = true;
     topology_.native = false;
     topology_.wide = BoardShape::for_ranks(n_).wide;
@@ -193,7 +195,7 @@ class Contest {
 
   void run(const Choice& choice, std::uint64_t number, bool plain) {
     if (choice.method != Method::two_level) return forced(comm_, call_, choice);
-    SimulatedBoard board(node_, place_, n_, costs_, *profile_, fabric_.timing);
+    SimulatedBoard board(node_, place_, node_ + 1 < topology_.nodes ? n_ : last_, costs_, *profile_, fabric_.timing);
     board_ = &board;
     tag_ = 31'000 + static_cast<std::uint32_t>(number % 900);
     if (plain || !by_lanes(choice.parts)) by_leaders();
@@ -234,7 +236,8 @@ class Contest {
   /// False: leaders, with messages and boards one after the other.
   bool by_lanes(std::int64_t lanes) {
     chasqui::Nodes nodes;
-    nodes.add(n_, topology_.nodes);
+    nodes.add(n_, topology_.nodes - 1);
+    nodes.add(last_);
     std::vector<int> ranks(static_cast<std::size_t>(comm_.size()));
     for (std::size_t r = 0; r < ranks.size(); ++r) ranks[r] = static_cast<int>(r);
     const Program program = program_on_lanes(shape_of(call_, comm_.rank(), comm_.size()), query_of(call_), lanes, nodes,
@@ -275,6 +278,7 @@ class Contest {
   std::shared_ptr<const chasqui::Profile> profile_;
   const Fabric& fabric_;
   int n_, node_, place_;
+  int last_;  ///< ranks of the last node
   Topology topology_;
   LaneCosts costs_;
   std::vector<Choice> choices_;

@@ -11,8 +11,10 @@
 #include <cstring>
 #include <new>
 #include <optional>
+#include <random>
 #include <set>
 #include <string>
+#include <tuple>
 
 #include "chasqui/base/error.hpp"
 #include "chasqui/plan/sum.hpp"
@@ -21,6 +23,7 @@
 #include "chasqui/threads/team.hpp"
 #include "run/board/board.hpp"
 #include "run/board/process_memory.hpp"
+#include "run/choose/board_methods.hpp"
 #include "run/choose/lane_cost.hpp"
 #include "run/comm/fabric.hpp"
 #include "run/wait/cores.hpp"
@@ -204,9 +207,15 @@ TEST(Loop, TwoLevelsOnNodesOfAnyShape) {
     const auto comms = node_comms(node_of, profile);
     for (const Kind kind : kKinds) {
       const auto list = run::choices({kind, 8, 8, true}, comms[0]->topology(), *profile);
-      const bool offered = std::any_of(
-          list.begin(), list.end(), [](const run::Choice& choice) { return choice.method == run::Method::two_level; });
-      EXPECT_EQ(offered, ordered || kind != Kind::scan) << to_string(kind);
+      const auto offered = [&](bool lanes) {
+        return std::any_of(list.begin(), list.end(), [&](const run::Choice& choice) {
+          return choice.method == run::Method::two_level && (choice.parts > 1) == lanes;
+        });
+      };
+      EXPECT_EQ(offered(false), ordered || kind != Kind::scan) << to_string(kind);
+      if (kind == Kind::scan && !ordered) {
+        EXPECT_EQ(offered(true), size == 12);
+      }
     }
   }
 }
@@ -248,7 +257,9 @@ TEST(Loop, LanesOnNodesOfAnyShape) {
         }
         const auto in_order = run::lane_way({kind, 8, 8, false}, topology, machine);
         const bool folds = combines(kind) && kind != Kind::barrier;
-        EXPECT_TRUE(!in_order || !folds || (in_order->style == Style::shares && topology.ordered)) << to_string(kind);
+        EXPECT_TRUE(!in_order || !folds || in_order->style == Style::brought ||
+                    (in_order->style == Style::shares && topology.ordered))
+            << to_string(kind);
       }
     }
   }
@@ -260,6 +271,68 @@ TEST(Loop, LanesOnNodesOfAnyShape) {
     EXPECT_TRUE(styles.contains({kind, whole ? Style::whole : Style::dealt})) << to_string(kind);
     EXPECT_EQ(styles.contains({kind, Style::shares}), kind != Kind::barrier) << to_string(kind);
   }
+}
+
+/// Nodes of two ranks and more, none as large as all others, whose ranks follow each other or lie anywhere.
+std::vector<int> unequal_nodes(std::mt19937& random, bool in_order) {
+  const auto below = [&](int most) { return static_cast<int>(random() % static_cast<unsigned>(most)); };
+  const int nodes = 2 + below(8);
+  std::vector<int> node_of;
+  for (int node = 0; node < nodes; ++node)
+    node_of.insert(node_of.end(), static_cast<std::size_t>(2 + (node == 0 ? 3 : node == 1 ? 0 : below(5))), node);
+  if (in_order) return node_of;
+  std::shuffle(node_of.begin(), node_of.end(), random);
+  return node_of;
+}
+
+/// Every collective by two levels, by one leader a node and on lanes, on nodes that differ: any root, tiny and odd counts, operators that
+/// commute and that do not. Every style that nodes of different sizes have runs for every collective that has it, where they are in order
+/// and where they are not.
+TEST(Loop, LanesOnNodesOfDifferentSizes) {
+  using Style = run::LaneWay::Style;
+  Profile fast = *network(2000, 400, 0.1);
+  for (auto& level : fast.levels) level.node_g = Estimate::exactly(1);
+  Profile wide = fast;
+  for (auto& level : wide.levels) level.G = Estimate::exactly(20), level.node_G = Estimate::exactly(0.01);
+  std::set<std::tuple<Kind, Style, bool>> ways;
+  std::mt19937 random(1711);
+  for (int i = 0; i < 24; ++i) {
+    const bool in_order = i % 2 == 0;
+    const auto profile = std::make_shared<const Profile>(i % 4 < 2 ? fast : wide);
+    const std::vector<int> node_of = unequal_nodes(random, in_order);
+    const std::vector<int> counts = {i % 3, 1 + static_cast<int>(random() % 12),
+                                     100 + static_cast<int>(random() % 200)};
+    const int size = static_cast<int>(node_of.size());
+    std::set<run::Method> used;
+    play_all(size, profile, counts, used, node_comms(node_of, profile), run::Method::two_level);
+    if (HasFatalFailure()) return;
+    const auto comms = node_comms(node_of, profile);
+    const run::Topology& topology = comms[0]->topology();
+    ASSERT_LT(topology.smallest_node, topology.largest_node);
+    for (const Kind kind : kKinds) {
+      for (const int count : counts) {
+        for (const bool commutes : {true, false}) {
+          const run::Query query{kind, static_cast<std::size_t>(count) * 8, 8, commutes};
+          const auto way = run::lane_way(query, topology, *profile);
+          if (way) ways.insert({kind, way->style, topology.ordered});
+          EXPECT_EQ(run::objection({run::Method::two_level, 0, 2, {}}, query, topology, run::BoardMethods()).empty(),
+                    run::takes_lanes(query, topology));
+        }
+      }
+    }
+  }
+  for (const bool in_order : {true, false}) {
+    for (const Kind kind : {Kind::scatter, Kind::gather, Kind::allgather, Kind::alltoall, Kind::reduce_scatter})
+      EXPECT_TRUE(ways.contains({kind, Style::dealt, in_order})) << to_string(kind) << in_order;
+    for (const Kind kind : {Kind::broadcast, Kind::reduce, Kind::allreduce}) {
+      EXPECT_TRUE(ways.contains({kind, Style::whole, in_order})) << to_string(kind) << in_order;
+      EXPECT_TRUE(ways.contains({kind, Style::shares, in_order})) << to_string(kind) << in_order;
+    }
+  }
+  EXPECT_TRUE(ways.contains({Kind::scan, Style::dealt, true}));
+  EXPECT_TRUE(ways.contains({Kind::scan, Style::shares, true}));
+  for (const Kind kind : {Kind::reduce, Kind::allreduce, Kind::reduce_scatter, Kind::scan})
+    EXPECT_TRUE(ways.contains({kind, Style::brought, false})) << to_string(kind);
 }
 
 /// Long values in items, each on the board of a node while others are under way: whatever root and shape, paced or not.

@@ -15,54 +15,32 @@
 namespace chasqui::run {
 namespace {
 
-/// What the styles with a lane for each rank cost.
+/// What the styles with a lane for each rank cost. Where nodes differ, dealt nodes take as long as the smallest or the largest among large
+/// ones, or with a root as its node; shares have the lanes of the smallest and the boards of the largest.
 class AllLanes {
  public:
   AllLanes(const Query& query, const Topology& topology, const Profile& profile)
-      : query_(query), topology_(topology), profile_(profile), n_(topology.largest_node), N_(topology.nodes),
-        bytes_(static_cast<double>(query.bytes)) {}
+      : query_(query), topology_(topology), profile_(profile), n_(topology.largest_node),
+        lanes_(topology.smallest_node), N_(topology.nodes), bytes_(static_cast<double>(query.bytes)) {}
 
   LaneWay shares() const {
     const Choice between = fastest_between();
     const auto share = static_cast<double>(share_of().bytes);
     LaneWay way{LaneWay::Style::shares,
-                {Method::two_level, between.nanoseconds, n_, {}},
+                {Method::two_level, between.nanoseconds, lanes_, {}},
                 {between.method, between.parts},
                 {},
                 {}};
     way.choice.nanoseconds += inside(share);
-    way.choice.why = fmt::format("{} lanes a node, a share each by {}", n_, to_string(way.between.method));
+    way.choice.why = fmt::format("{} lanes a node, a share each by {}", lanes_, to_string(way.between.method));
     return way;
   }
 
-  std::optional<LaneWay> dealt() const {
-    if (N_ == 2) return {};  // one message
-    LaneWay way{LaneWay::Style::dealt, {Method::two_level, 0, std::min(n_, N_ - 1), {}}, {}, {}, {}};
-    const double m = static_cast<double>(dealt_messages(N_, n_)), each = m * n_ + 1;
-    const double node = n_ * bytes_;
-    switch (query_.kind) {
-      case Kind::gather:
-        way.choice.nanoseconds = board(Kind::gather, bytes_) + straight(m, node) + board(Kind::gather, each * bytes_);
-        break;
-      case Kind::scatter:
-        way.choice.nanoseconds = board(Kind::scatter, each * bytes_) + straight(m, node) + board(Kind::scatter, bytes_);
-        break;
-      case Kind::alltoall:
-        way.choice.nanoseconds =
-            board(Kind::alltoall, each * bytes_) + straight(m, n_ * node) + board(Kind::alltoall, m * node);
-        break;
-      case Kind::reduce_scatter:
-        if (!query_.commutative) return {};
-        way.choice.nanoseconds =
-            board(Kind::reduce_scatter, m * node) + straight(m, node) + board(Kind::reduce_scatter, bytes_);
-        break;
-      case Kind::allgather: break;
-      case Kind::scan:
-        if (query_.commutative && fits_slot(query_, topology_)) break;
-        [[fallthrough]];
-      default: return {};
-    }
-    if (way.choice.nanoseconds == 0) choose_rounds(way);
+  LaneWay dealt() const {
+    LaneWay way{LaneWay::Style::dealt, {Method::two_level, 0, std::min(lanes_, N_ - 1), {}}, {}, {}, {}};
+    if (query_.kind == Kind::allgather || query_.kind == Kind::scan) choose_rounds(way);
+    else if (has_root(query_.kind)) way.choice.nanoseconds = straight_time(usual_size());
+    else way.choice.nanoseconds = slowest([&](int n) { return straight_time(n); });
     way.choice.why = way.radices.empty()
                          ? fmt::format("{} lanes a node, nodes dealt to them", way.choice.parts)
                          : fmt::format("{} lanes a node, {} round{} of radix {}", way.choice.parts, way.radices.size(),
@@ -71,20 +49,48 @@ class AllLanes {
   }
 
  private:
-  double board(Kind kind, double bytes) const { return board_time(profile_, kind, bytes, n_, topology_.shares_memory); }
+  double board(Kind kind, double bytes, int ranks) const {
+    return board_time(profile_, kind, bytes, ranks, topology_.shares_memory);
+  }
+  double board(Kind kind, double bytes) const { return board(kind, bytes, n_); }
+
+  /// A node of `n` ranks among large ones takes time(n): few have many messages each, many have more on their board.
+  template <typename F>
+  double slowest(const F& time) const {
+    return std::max(time(n_), lanes_ == n_ ? 0 : time(lanes_));
+  }
+
+  int usual_size() const {
+    const Nodes nodes = sizes_alike(topology_);
+    return static_cast<int>(nodes.size(usual_node(nodes)));
+  }
+
+  double straight_time(int n) const {
+    const double m = static_cast<double>(dealt_messages(N_, n)), each = m * n_ + 1;
+    const double node = n_ * bytes_;
+    switch (query_.kind) {
+      case Kind::gather:
+        return board(Kind::gather, bytes_) + straight(m, node, n) + board(Kind::gather, each * bytes_, n);
+      case Kind::scatter:
+        return board(Kind::scatter, each * bytes_, n) + straight(m, node, n) + board(Kind::scatter, bytes_);
+      case Kind::alltoall:
+        return board(Kind::alltoall, each * bytes_, n) + straight(m, n * node, n) + board(Kind::alltoall, m * node, n);
+      default:
+        return board(Kind::reduce_scatter, m * node, n) + straight(m, node, n) + board(Kind::reduce_scatter, bytes_, n);
+    }
+  }
 
   /// What a rank carries of it.
   Query share_of() const {
-    const std::size_t ranks = static_cast<std::size_t>(n_), count = query_.bytes / query_.element;
+    const std::size_t lanes = static_cast<std::size_t>(lanes_), count = query_.bytes / query_.element;
     Query lane = query_;
-    const bool cuts = query_.kind == Kind::broadcast || folds(query_.kind);
-    if (cuts && query_.kind != Kind::reduce_scatter) lane.bytes = (count + ranks - 1) / ranks * query_.element;
-    if (query_.kind == Kind::alltoall) lane.bytes *= ranks;
+    if (cuts_values(query_.kind)) lane.bytes = (count + lanes - 1) / lanes * query_.element;
+    if (query_.kind == Kind::alltoall) lane.bytes *= lanes;
     return lane;
   }
   /// How it may get to the other nodes.
   Choice fastest_between() const {
-    const Profile shared = with_shared_adapter(profile_, topology_);
+    const Profile shared = with_shared_adapter(profile_, topology_, lanes_);
     return fastest(choices_by_messages(share_of(), message_level(topology_, shared), N_, N_, shared));
   }
 
@@ -101,9 +107,9 @@ class AllLanes {
     }
   }
 
-  /// `messages` of every lane, all lanes at once: first it sends, then it receives.
-  double straight(double messages, double bytes) const {
-    const int lanes = std::min(n_, N_ - 1);
+  /// `messages` of every lane of a node of `n` ranks, all lanes at once: first it sends, then it receives.
+  double straight(double messages, double bytes, int n) const {
+    const int lanes = std::min(n, N_ - 1);
     const Level level = with_everybody_sending(message_level(topology_, profile_), profile_, {N_, lanes});
     const double gamma = node_gap(level, bytes), o_r = level.o_r.value;
     const double gap = std::max({port_time(level, bytes), o_r, lanes * gamma});
@@ -119,17 +125,20 @@ class AllLanes {
       double time = scans ? board(Kind::scan, bytes_) + costs.allreduce : board(Kind::allgather, bytes_);
       double window = 1;
       for (const std::int64_t radix : radices) {
-        const double lanes = static_cast<double>(std::min<std::int64_t>(n_, radix - 1));
-        const double each = static_cast<double>(divide_up(radix - 1, std::min<std::int64_t>(n_, radix - 1)));
         const double message = scans ? bytes_ : window * n_ * bytes_;
-        time += straight(each, message);
-        time += scans ? costs.one_read + (lanes - 1) * costs.more_reads : board(Kind::allgather, each * message);
+        time += slowest([&](int n) {
+          const std::int64_t lanes = std::min<std::int64_t>(n, radix - 1);
+          const auto each = static_cast<double>(divide_up(radix - 1, lanes));
+          const double told = scans ? costs.one_read + static_cast<double>(lanes - 1) * costs.more_reads
+                                    : board(Kind::allgather, each * message, n);
+          return straight(each, message, n) + told;
+        });
         window = std::min<double>(N_, window * static_cast<double>(radix));
       }
       if (radices.front() == 2) return;  // one lane
       if (way.radices.empty() || time < way.choice.nanoseconds) {
         way.choice.nanoseconds = time;
-        way.choice.parts = std::min<std::int64_t>(n_, radices.front() - 1);
+        way.choice.parts = std::min<std::int64_t>(lanes_, radices.front() - 1);
         way.radices = std::move(radices);
       }
     }
@@ -138,7 +147,8 @@ class AllLanes {
   const Query& query_;
   const Topology& topology_;
   const Profile& profile_;
-  int n_, N_;
+  int n_, lanes_;  ///< ranks of the largest node, and of the smallest
+  int N_;
   double bytes_;
 };
 
@@ -148,7 +158,20 @@ LaneWay shares_way(const Query& query, const Topology& topology, const Profile& 
   return AllLanes(query, topology, profile).shares();
 }
 
-std::optional<LaneWay> dealt_way(const Query& query, const Topology& topology, const Profile& profile) {
+bool deals_nodes(const Query& query, const Topology& topology) {
+  if (topology.nodes == 2) return false;  // one message
+  switch (query.kind) {
+    case Kind::gather:
+    case Kind::scatter:
+    case Kind::allgather:
+    case Kind::alltoall: return true;
+    case Kind::reduce_scatter: return query.commutative;
+    case Kind::scan: return query.commutative && fits_slot(query, topology);
+    default: return false;
+  }
+}
+
+LaneWay dealt_way(const Query& query, const Topology& topology, const Profile& profile) {
   return AllLanes(query, topology, profile).dealt();
 }
 

@@ -24,7 +24,7 @@ bool too_large(const Query& query, const Topology& topology) {
   return folds(query.kind) && query.element > topology.largest_element && topology.messages && topology.ranks > 1;
 }
 
-/// Folds that must keep the order of the ranks need nodes that are intervals of them.
+/// Leaders fold their nodes first: where that must keep the order of the ranks, nodes must be intervals of them.
 bool keeps_order(const Query& query, const Topology& topology) {
   return topology.ordered || !(query.kind == Kind::scan || (folds(query.kind) && !query.commutative));
 }
@@ -143,7 +143,12 @@ class Chooser {
   }
 
   void in_two_levels() {
-    if (query_.kind > Kind::barrier || too_large(query_, topology_) || !keeps_order(query_, topology_)) return;
+    if (query_.kind > Kind::barrier || too_large(query_, topology_)) return;
+    if (keeps_order(query_, topology_)) choices_.push_back(by_leaders());
+    if (auto lanes = lane_way(query_, topology_, profile_)) choices_.push_back(std::move(lanes->choice));
+  }
+
+  Choice by_leaders() const {
     const Choice between = leaders_choice(query_, topology_, profile_);
     const double inside = leaders_boards_time(query_, topology_, profile_);
     Choice leaders{Method::two_level, inside + between.nanoseconds, 1,
@@ -152,8 +157,7 @@ class Chooser {
       leaders.nanoseconds = piped->nanoseconds;
       leaders.why = fmt::format("{} items, boards while they arrive", piped->items);
     }
-    choices_.push_back(std::move(leaders));
-    if (auto lanes = lane_way(query_, topology_, profile_)) choices_.push_back(std::move(lanes->choice));
+    return leaders;
   }
 
   /// True if it may be chosen: clearly faster at the sizes that were measured around.
@@ -248,10 +252,11 @@ std::string objection(const Choice& choice, const Query& query, const Topology& 
   if (method == Method::two_level) {
     if (!topology.board || topology.nodes == 1 || topology.largest_node == 1) return "there are not two levels";
     if (too_large(query, topology)) return fmt::format("an element of {} bytes does not fit the stage", query.element);
-    if (choice.parts > 1 && !takes_lanes(query, topology)) return "it has no lanes";
+    if (choice.parts < 2) return keeps_order(query, topology) ? "" : "nodes are not intervals of ranks";
+    if (!takes_lanes(query, topology)) return "it has no lanes";
     if (choice.parts > topology.smallest_node)
       return fmt::format("{} lanes, and the smallest node has {} ranks", choice.parts, topology.smallest_node);
-    return keeps_order(query, topology) ? "" : "nodes are not intervals of ranks";
+    return "";
   }
   if (!goes_by(method, query)) return "there is no such plan for it";
   const bool needs_radix = method == Method::exchange || (method == Method::windows && exchanges(query.kind));

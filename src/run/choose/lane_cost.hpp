@@ -16,8 +16,8 @@ namespace chasqui::run {
 /// Can this collective go on lanes, whatever the machine?
 bool takes_lanes(const Query& query, const Topology& topology);
 
-/// The fastest; nothing where no more than one lane is of use. Where nodes differ, whole values see all as large as the smallest, led
-/// pieces as large as the largest, and there is no other style.
+/// The fastest; nothing where no more than one lane is of use. Where nodes differ, a broadcast sees two sizes of nodes, other whole values
+/// see all as large as the smallest, led pieces as large as the largest.
 std::optional<LaneWay> lane_way(const Query& query, const Topology& topology, const Profile& profile);
 
 /// One rank's program on lanes, `lanes` a node at most: as lane_way() says; of one lane as piped_leaders() says; empty where that is nothing. `shape`, `ranks`: as in lanes.hpp.

@@ -17,6 +17,7 @@ struct LaneWay {
     shares,  ///< a share of each value by each rank (all_lanes.hpp)
     dealt,   ///< a message for each other node, by ranks in turn (all_lanes.hpp)
     led,     ///< an all-reduce in pieces (led_pieces.hpp)
+    brought,  ///< all contributions on the lanes of another collective, folded in rank order where they are wanted (brought.hpp)
   };
   Style style = Style::whole;
   Choice choice;                      ///< two levels with so many lanes, and what they are predicted to take

@@ -19,19 +19,36 @@ double node_gap(const Level& network, double bytes) {
 
 double node_gap_per_byte(const Level& network) { return knows_nodes(network) ? network.node_G.value : network.G.value; }
 
-Profile with_shared_adapter(const Profile& profile, const Topology& topology) {
+Profile with_shared_adapter(const Profile& profile, const Topology& topology, int lanes) {
   Profile shared = profile;
   const Level& network = message_level(topology, profile);
   for (Level& level : shared.levels) {
     if (level.name != network.name) continue;
-    const double lanes = topology.largest_node;
     level.G.value = std::max(level.G.value, lanes * node_gap_per_byte(network));
     level.g.value = std::max(level.g.value, lanes * node_gap(network, 0));
     if (level.lane_gaps.empty()) continue;
-    const Level busy = with_everybody_sending(network, profile, {topology.nodes, topology.largest_node});
+    const Level busy = with_everybody_sending(network, profile, {topology.nodes, lanes});
     level.lane_gaps = {{1, busy.g, busy.G}};
   }
   return shared;
+}
+
+Nodes sizes_alike(const Topology& topology) {
+  const std::int64_t N = topology.nodes, smallest = topology.smallest_node, more = topology.largest_node - smallest;
+  Nodes nodes;
+  if (more == 0) {
+    nodes.add(smallest, N);
+    return nodes;
+  }
+  const std::int64_t rest = topology.ranks - N * smallest, large = rest / more, between = rest % more;
+  if (large > 0) nodes.add(topology.largest_node, large);
+  if (between > 0) nodes.add(smallest + between);
+  nodes.add(smallest, N - large - (between > 0 ? 1 : 0));
+  return nodes;
+}
+
+std::int64_t usual_node(const Nodes& nodes) {
+  return nodes.uniform() ? 0 : nodes.node_of({static_cast<std::int32_t>(nodes.ranks() / 2)});
 }
 
 bool fits_slot(const Query& query, const Topology& topology) {

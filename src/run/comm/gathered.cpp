@@ -6,28 +6,11 @@
 #include "run/board/fold.hpp"
 #include "run/call/aligned_buffer.hpp"
 #include "run/comm/engine.hpp"
+#include "run/messages/brought.hpp"
 
 namespace chasqui::run {
-namespace {
-
-Kind bringing(Kind fold) {
-  switch (fold) {
-    case Kind::reduce: return Kind::gather;
-    case Kind::reduce_scatter: return Kind::alltoall;
-    default: return Kind::allgather;
-  }
-}
-
-/// Of a scan: those before this one, or up to it.
-int folded_ranks(const Call& fold, int rank, int size) {
-  if (fold.kind != Kind::scan) return size;
-  return fold.exclusive ? rank : rank + 1;
-}
-
-}  // namespace
-
 Gathered::Gathered(const Call& fold, std::shared_ptr<const void> kept, int rank, int size)
-    : fold_(fold), kept_(std::move(kept)), last_(folded_ranks(fold, rank, size)) {}
+    : fold_(fold), kept_(std::move(kept)), last_(folded_ranks(fold.kind, fold.exclusive, rank, size)) {}
 
 Call Gathered::call() const {
   const bool in_place = fold_.in == nullptr;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Programs in which every rank of a node talks to other nodes (docs/clusters.md, "Running on lanes"). Nodes have the same size.
-//   shares: a rank carries its share of each value, or its own blocks, to and from the ranks of its place on the other nodes
-//   dealt:  a message has all that one node has for another, and the ranks of a node take these messages in turn
+// Programs in which every rank of a node talks to other nodes (docs/clusters.md, "Running on lanes").
+//   shares: a rank carries its share of each value, or its own blocks, to and from the ranks of its place on the other nodes; of values
+//           there are as many shares as the smallest node has ranks, blocks need nodes of one size
+//   dealt:  a message has all that one node has for another, and the ranks of a node take these messages in turn, as many as it has
 #pragma once
 
 #include <cstdint>
@@ -14,12 +15,11 @@
 
 namespace chasqui::run {
 
-/// A rank among nodes of equal size: `shape` has its rank and its root, both counted node after node; `ranks`: the same ranks as
-/// messages and blocks of buffers count them.
+/// A rank among nodes: `shape` has its rank and its root, both counted node after node; `ranks`: the same ranks as messages and blocks
+/// of buffers count them.
 struct OnNodes {
   const Shape& shape;
-  std::int64_t nodes;      ///< N
-  std::int64_t node_size;  ///< n
+  const Nodes& nodes;
   const std::vector<int>& ranks;
 };
 
@@ -28,6 +28,9 @@ struct Between {
   Method method = Method::tree;
   std::int64_t parts = 1;
 };
+
+/// Does this collective cut values into shares, whatever sizes nodes have? Others carry blocks.
+bool cuts_values(Kind kind);
 
 /// Any collective but the barrier. Folds keep the order of the ranks if `between` does.
 Program share_program(const OnNodes& where, const Between& between, const Machine& machine);

@@ -9,10 +9,15 @@ namespace {
 
 class ShareBuilder : private LaneBuilder {
  public:
-  explicit ShareBuilder(const OnNodes& where) : LaneBuilder(where) {}
+  explicit ShareBuilder(const OnNodes& where)
+      : LaneBuilder(where), lanes_(static_cast<std::size_t>(where.nodes.smallest())), carries_(place_ < lanes_) {
+    CHASQUI_CHECK(cuts_values(shape_.kind) || where.nodes.smallest() == where.nodes.largest(),
+                  "{} in blocks on nodes of several sizes", to_string(shape_.kind));
+  }
 
   Program build(const Between& between, const Machine& machine) {
     const auto lane = [&](Kind kind, std::size_t count, Address in, Address out, bool exclusive = false) {
+      if (!carries_) return;
       const Shape shape{kind,  static_cast<int>(node_), static_cast<int>(N_), static_cast<int>(root_node_),
                         count, shape_.element,          shape_.commutative,   exclusive};
       append(program_, program_of(shape, between.method, between.parts, machine), in, out,
@@ -75,7 +80,7 @@ class ShareBuilder : private LaneBuilder {
     const Address data = padded.exact ? kOutput : program_.more_scratch(padded.bytes);
     const Address own = data + place_ * padded.share_bytes;
     if (at_root_) program_.copy(data, {kOutput, bytes_});
-    if (node_ == root_node_) board(Kind::broadcast, root_place_, data, data, padded.share * n_);
+    if (node_ == root_node_) board(Kind::broadcast, root_place_, data, data, padded.share * lanes_);
     lane(Kind::broadcast, padded.share, own, own);
     if (node_ != root_node_) board(Kind::allgather, 0, data, data, padded.share);
     program_.copy(kOutput, {data, bytes_});
@@ -108,13 +113,14 @@ class ShareBuilder : private LaneBuilder {
     finish_scan(before, node_ != 0 ? std::optional(below) : std::nullopt);
   }
 
-  /// n equal shares of a contribution, with what it takes beyond its end.
+  /// A contribution in an equal share for each lane, with what it takes beyond its end, where ranks that are no lanes have shares, too:
+  /// boards treat all alike.
   struct Padded {
     std::size_t share, share_bytes, bytes;
     bool exact;
 
     explicit Padded(const ShareBuilder& builder)
-        : share(parts_of(builder.count_, builder.n_)), share_bytes(share * builder.shape_.element),
+        : share(parts_of(builder.count_, builder.lanes_)), share_bytes(share * builder.shape_.element),
           bytes(share_bytes * builder.n_), exact(bytes == builder.bytes_) {}
   };
   /// Beyond the end lie elements of the contribution, again: operators see nothing else.
@@ -141,9 +147,16 @@ class ShareBuilder : private LaneBuilder {
       for (std::size_t node = 0; node < N_; ++node) copy(output_of(node, i), block(sorted, i * N_ + node));
     }
   }
+
+  const std::size_t lanes_;  ///< the first ranks of each node
+  const bool carries_;       ///< this rank is one
 };
 
 }  // namespace
+
+bool cuts_values(Kind kind) {
+  return kind == Kind::broadcast || kind == Kind::reduce || kind == Kind::allreduce || kind == Kind::scan;
+}
 
 Program share_program(const OnNodes& where, const Between& between, const Machine& machine) {
   return ShareBuilder(where).build(between, machine);
