@@ -121,7 +121,8 @@ struct Case {
   const char* name;
   bool certain;  ///< a profile can say that the MPI library is faster
   void (*call)(const Functions&, MPI_Comm, MPI_Request*);
-  int calls = 1;  ///< that it makes
+  int calls = 1;      ///< that it makes
+  bool left = false;  ///< in any case: the MPI library's progress, while it waits, comes by ours
 };
 #define CHASQUI_CASE(name, certain, called)                                          \
   {                                                                                  \
@@ -181,9 +182,11 @@ constexpr Case kCases[] = {
     CHASQUI_CASE("Allreduce, pairs", true,
                  f.Allreduce(many_in.data(), many_out.data(), 4, MPI_DOUBLE_INT, MPI_MAXLOC, comm);
                  (void)r),
-    CHASQUI_CASE("Allreduce, undefined", true,
-                 f.Allreduce(many_in.data(), many_out.data(), 1, MPI_AINT, MPI_LAND, comm);
-                 (void)r),
+    {"Allreduce, undefined", true,
+     [](const Functions& f, MPI_Comm comm, MPI_Request*) {
+       f.Allreduce(many_in.data(), many_out.data(), 1, MPI_AINT, MPI_LAND, comm);
+     },
+     1, true},
     CHASQUI_CASE("Reduce, in place", true, f.Reduce(in_at_root, many_out.data(), 5, MPI_DOUBLE, MPI_MAX, 0, comm); (void)r),
     CHASQUI_CASE("Scan, in place", true, f.Scan(MPI_IN_PLACE, many_out.data(), 1, MPI_DOUBLE, MPI_MAX, comm); (void)r),
     CHASQUI_CASE("Exscan", true, f.Exscan(CHASQUI_FOLDED(1), comm); (void)r),
@@ -537,7 +540,7 @@ bool adds_too_many(const std::string& program, const fs::path& folder, const std
   bool found = false;
   for (std::size_t i = 0; i < columns[0].size(); ++i) {
     const double more = columns[1].at(i) - columns[0][i];
-    const bool certain = columns[0][i] < 1000;
+    const bool certain = columns[0][i] < 1000 && (i >= std::size(kCases) || !kCases[i].left);
     std::printf("%-22s%10.0f%10.0f %s\n", name_of(i).c_str(), columns[0][i], columns[1][i],
                 certain ? fmt::format("at most {} more", most).c_str() : "");
     found = found || (certain && more > static_cast<double>(most));
