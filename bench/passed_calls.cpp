@@ -61,8 +61,10 @@ std::vector<double> many_in(8192, 1.0), many_out(8192);  // 64 KiB
 /// The functions by which a call goes.
 struct Functions {
 #define CHASQUI_OF_LISTS(X) X(Alltoallv) X(Alltoallw) X(Allgatherv) X(Gatherv) X(Scatterv) X(Reduce_scatter)
+#define CHASQUI_OF_BLOCKS(X) X(Gather) X(Scatter) X(Allgather) X(Alltoall)
+#define CHASQUI_FOLDS(X) X(Allreduce) X(Reduce) X(Scan) X(Exscan) X(Reduce_scatter_block)
 #define CHASQUI_USED(X) \
-  X(Allreduce) X(Reduce) X(Bcast) X(Gather) X(Alltoall) CHASQUI_OF_LISTS(X) X(Barrier) X(Ibcast) X(Ireduce)
+  CHASQUI_FOLDS(X) X(Bcast) CHASQUI_OF_BLOCKS(X) CHASQUI_OF_LISTS(X) X(Barrier) X(Ibcast) X(Ireduce)
 #define CHASQUI_FUNCTION(name) decltype(&MPI_##name) name = MPI_##name;
   CHASQUI_USED(CHASQUI_FUNCTION)
 #undef CHASQUI_FUNCTION
@@ -83,11 +85,44 @@ constexpr int kOnes[] = {1, 1}, kNone[] = {0, 0}, kPlaces[] = {0, 1}, kBytePlace
 const MPI_Datatype kDoubles[] = {MPI_DOUBLE, MPI_DOUBLE};
 MPI_Request persistent = MPI_REQUEST_NULL;
 
+/// What programs make, after MPI_Init: two doubles with a gap between them, a list of them, an operation, a communicator of one rank.
+MPI_Datatype spaced = MPI_DATATYPE_NULL, spaced_each[2] = {MPI_DATATYPE_NULL, MPI_DATATYPE_NULL};
+MPI_Op own_maximum = MPI_OP_NULL;
+MPI_Comm alone = MPI_COMM_NULL;
+const void* in_at_root = nullptr;  ///< MPI_IN_PLACE on rank 0
+void* out_at_root = nullptr;       ///< likewise
+
+void fold_maximum(void* in, void* inout, int* count, MPI_Datatype* type) {
+  const int doubles = *type == spaced ? 3 * *count : *count;  // what is in the gaps does no harm
+  for (int i = 0; i < doubles; ++i) {
+    double& each = static_cast<double*>(inout)[i];
+    each = std::max(each, static_cast<const double*>(in)[i]);
+  }
+}
+
+void make_handles() {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Type_vector(2, 1, 2, MPI_DOUBLE, &spaced);
+  MPI_Type_commit(&spaced);
+  for (MPI_Datatype& each : spaced_each) each = spaced;
+  MPI_Op_create(fold_maximum, 1, &own_maximum);
+  MPI_Comm_dup(MPI_COMM_SELF, &alone);
+  in_at_root = rank == 0 ? MPI_IN_PLACE : many_in.data();
+  out_at_root = rank == 0 ? MPI_IN_PLACE : many_out.data();
+}
+void free_handles() {
+  MPI_Type_free(&spaced);
+  MPI_Op_free(&own_maximum);
+  MPI_Comm_free(&alone);
+}
+
 struct Case {
   const char* name;
   bool certain;  ///< a profile can say that the MPI library is faster
   void (*call)(const Functions&, MPI_Comm, MPI_Request*);
-  int calls = 1;  ///< that it makes
+  int calls = 1;      ///< that it makes
+  bool left = false;  ///< in any case: the MPI library's progress, while it waits, comes by ours
 };
 #define CHASQUI_CASE(name, certain, called)                                          \
   {                                                                                  \
@@ -137,6 +172,65 @@ constexpr Case kCases[] = {
     CHASQUI_CASE("Reduce_scatter 0 B", true,
                  f.Reduce_scatter(many_in.data(), many_out.data(), kNone, MPI_DOUBLE, MPI_SUM, comm);
                  (void)r),
+    CHASQUI_CASE("Bcast, own type", true, f.Bcast(many_in.data(), 300, spaced, 0, comm); (void)r),
+    CHASQUI_CASE("Allreduce, own type", true,
+                 f.Allreduce(many_in.data(), many_out.data(), 4, spaced, own_maximum, comm);
+                 (void)r),
+    CHASQUI_CASE("Allreduce, own op", true,
+                 f.Allreduce(many_in.data(), many_out.data(), 4, MPI_DOUBLE, own_maximum, comm);
+                 (void)r),
+    CHASQUI_CASE("Allreduce, pairs", true,
+                 f.Allreduce(many_in.data(), many_out.data(), 4, MPI_DOUBLE_INT, MPI_MAXLOC, comm);
+                 (void)r),
+    {"Allreduce, undefined", true,
+     [](const Functions& f, MPI_Comm comm, MPI_Request*) {
+       f.Allreduce(many_in.data(), many_out.data(), 1, MPI_AINT, MPI_LAND, comm);
+     },
+     1, true},
+    CHASQUI_CASE("Reduce, in place", true, f.Reduce(in_at_root, many_out.data(), 5, MPI_DOUBLE, MPI_MAX, 0, comm); (void)r),
+    CHASQUI_CASE("Scan, in place", true, f.Scan(MPI_IN_PLACE, many_out.data(), 1, MPI_DOUBLE, MPI_MAX, comm); (void)r),
+    CHASQUI_CASE("Exscan", true, f.Exscan(CHASQUI_FOLDED(1), comm); (void)r),
+    CHASQUI_CASE("Reduce_scatter_block, \"", true,
+                 f.Reduce_scatter_block(MPI_IN_PLACE, many_out.data(), 1, MPI_DOUBLE, MPI_MAX, comm);
+                 (void)r),
+    CHASQUI_CASE("Reduce_scatter, \"", true,
+                 f.Reduce_scatter(MPI_IN_PLACE, many_out.data(), kOnes, MPI_DOUBLE, MPI_MAX, comm);
+                 (void)r),
+    CHASQUI_CASE("Gather, in place", true,
+                 f.Gather(in_at_root, 500, MPI_DOUBLE, many_out.data(), 500, MPI_DOUBLE, 0, comm);
+                 (void)r),
+    CHASQUI_CASE("Scatter, in place", true,
+                 f.Scatter(many_in.data(), 500, MPI_DOUBLE, out_at_root, 500, MPI_DOUBLE, 0, comm);
+                 (void)r),
+    CHASQUI_CASE("Allgather, in place", true,
+                 f.Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, many_out.data(), 500, MPI_DOUBLE, comm);
+                 (void)r),
+    CHASQUI_CASE("Alltoall, in place", true,
+                 f.Alltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, many_out.data(), 500, MPI_DOUBLE, comm);
+                 (void)r),
+    CHASQUI_CASE("Alltoall, two types", true,
+                 f.Alltoall(many_in.data(), 300, spaced, many_out.data(), 600, MPI_DOUBLE, comm);
+                 (void)r),
+    CHASQUI_CASE(
+        "Alltoallv, own type", false,
+        f.Alltoallv(many_in.data(), kOnes, kPlaces, spaced, many_out.data(), kOnes, kPlaces, spaced, comm);
+        (void)r),
+    CHASQUI_CASE("Alltoallw, own types", false,
+                 f.Alltoallw(many_in.data(), kOnes, kNone, spaced_each, many_out.data(), kOnes, kNone, spaced_each, comm);
+                 (void)r),
+    CHASQUI_CASE("Allgatherv, own type", false,
+                 f.Allgatherv(many_in.data(), 1, spaced, many_out.data(), kOnes, kPlaces, spaced, comm);
+                 (void)r),
+    CHASQUI_CASE("Allgatherv, in place", false,
+                 f.Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, many_out.data(), kOnes, kPlaces, MPI_DOUBLE, comm);
+                 (void)r),
+    CHASQUI_CASE("Gatherv, in place", false,
+                 f.Gatherv(in_at_root, 1, MPI_DOUBLE, many_out.data(), kOnes, kPlaces, MPI_DOUBLE, 0, comm);
+                 (void)r),
+    CHASQUI_CASE("Allreduce, one rank", true, f.Allreduce(CHASQUI_FOLDED(1), alone); (void)comm; (void)r),
+    CHASQUI_CASE("Ibcast, own type", true, f.Ibcast(many_in.data(), 300, spaced, 0, comm, r)),
+    CHASQUI_CASE("Ireduce, own op", true,
+                 f.Ireduce(many_in.data(), many_out.data(), 4, MPI_DOUBLE, own_maximum, 0, comm, r)),
     CHASQUI_CASE("Barrier", false, f.Barrier(comm); (void)r),
     CHASQUI_CASE("Ibcast 8 B", false, f.Ibcast(many_in.data(), 8, MPI_BYTE, 0, comm, r)),
     CHASQUI_CASE("Ibcast 64 KiB", true, f.Ibcast(many_in.data(), 65536, MPI_BYTE, 0, comm, r)),
@@ -243,6 +337,7 @@ constexpr const char* kCountWords[] = {"--count", "--count-idle", "--count-slow-
 /// On both ranks; rank 0 writes its counts, one line for each case and one for the start of a persistent reduce.
 void count(const std::string& dumps, const std::string& results, Below below) {
   MPI_Init(nullptr, nullptr);
+  make_handles();
   int dump = 0;
   std::ofstream file(RUNNING_ON_VALGRIND ? results : "/dev/null");
   chasqui_slow_clock = below == Below::slow_clock ? 1 : 0;
@@ -258,6 +353,7 @@ void count(const std::string& dumps, const std::string& results, Below below) {
   counted(nullptr);
   MPI_Request_free(&persistent);
   MPI_Comm_free(&comm);
+  free_handles();
   meet_asleep();
   MPI_Finalize();
 }
@@ -274,6 +370,7 @@ Spread spread_of(std::vector<double>& times) {
 void time(const std::string& results) {
   constexpr int kBlock = 50, kBlocks = 5000;
   MPI_Init(nullptr, nullptr);
+  make_handles();
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   std::ofstream file(rank == 0 ? results : "/dev/null");
@@ -303,6 +400,7 @@ void time(const std::string& results) {
   chasqui_idle = 0;
   MPI_Comm_free(&comm);
   MPI_Comm_free(&bare);
+  free_handles();
   meet_asleep();
   MPI_Finalize();
 }
@@ -361,7 +459,8 @@ std::vector<Way> make_ways(const fs::path& folder) {
   Profile profile = default_profile();
   std::erase_if(profile.levels, [](const Level& level) { return level.name != "node"; });
   profile.levels.at(0).ranks = 2;
-  for (const char* kind : {"allreduce", "reduce", "broadcast"}) {
+  for (const char* kind :
+       {"allreduce", "reduce", "broadcast", "gather", "scatter", "allgather", "alltoall", "scan", "reduce-scatter"}) {
     profile.native[kind] = {{0, 1.0}, {1 << 20, 1.0}};
     profile.measured[kind] = {{0, 1e6}, {1 << 20, 1e6}};
   }
@@ -441,7 +540,7 @@ bool adds_too_many(const std::string& program, const fs::path& folder, const std
   bool found = false;
   for (std::size_t i = 0; i < columns[0].size(); ++i) {
     const double more = columns[1].at(i) - columns[0][i];
-    const bool certain = columns[0][i] < 1000;
+    const bool certain = columns[0][i] < 1000 && (i >= std::size(kCases) || !kCases[i].left);
     std::printf("%-22s%10.0f%10.0f %s\n", name_of(i).c_str(), columns[0][i], columns[1][i],
                 certain ? fmt::format("at most {} more", most).c_str() : "");
     found = found || (certain && more > static_cast<double>(most));

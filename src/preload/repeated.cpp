@@ -8,15 +8,31 @@ namespace {
 
 constexpr std::size_t kMostOfAll = 1u << 26;  ///< bytes of all ranks: below any length that is too long to be served
 
+void keep(const RepeatedCall& call, const Found& found, CommState* state, Race* race, Reason reason, std::size_t bytes,
+          bool ours) {
+  place_of(call) = Known{call,
+                         generation_of_handles(),
+                         found.derived ? generation_of_types() : 0,
+                         state,
+                         race,
+                         reason,
+                         bytes,
+                         ours,
+                         found.other,
+                         found.stride,
+                         found.shape};
+}
+
 }  // namespace
 
-bool may_repeat(MPI_Comm comm) {
+bool may_remember(MPI_Comm comm) {
   if (!from_program() || comm == MPI_COMM_NULL) return false;
   const Settings& s = settings();
   if (s.verify || s.reproducible) return false;
   const CommState* state = state_of(comm);
-  return state != nullptr && state->comm != nullptr && state->never == Reason::none;
+  return state != nullptr && state->never == Reason::none;
 }
+bool may_repeat(MPI_Comm comm) { return may_remember(comm) && state_of(comm)->comm != nullptr; }
 
 int compare_again(Known& known, const Places& places, FunctionRef<int()> native) {
   const Collective what = known.like.what;
@@ -36,31 +52,28 @@ int compare_again(Known& known, const Places& places, FunctionRef<int()> native)
   return code;
 }
 
-void remember(const RepeatedCall& call, const run::Call& shape, bool rounds) {
+void remember(const RepeatedCall& call, const Found& found) {
   const Settings& s = settings();
-  const std::uint64_t generation = generation_of_handles();
   CommState* state = state_of(call.comm);
-  const std::size_t bytes = bytes_of(shape, *state);
+  const std::size_t bytes = bytes_of(found.shape, *state);
   if (bytes > kMostOfAll / static_cast<std::size_t>(state->size)) return;
-  Race& race = state->race(call.what, bytes, rounds && s.same_bits);
-  const bool ours = bytes <= kMostAgain;
+  if (bytes == 0 && found.shape.kind != Kind::barrier) return remember_passed(call, Reason::empty, found);
+  Race& race = state->race(call.what, bytes, found.rounds && s.same_bits);
+  const bool ours = found.may_be_ours && bytes <= kMostAgain;
   if (race.verdict == Verdict::native || (ours && (race.verdict == Verdict::ours || race.comparison != nullptr)))
-    place_of(call) = Known{call, generation, state, &race, bytes, ours, shape};
+    keep(call, found, state, &race, Reason::none, bytes, ours);
 }
 
-void remember_left(const RepeatedCall& call, std::int64_t elements, std::size_t element, bool rounds) {
+void remember_left(const RepeatedCall& call, const Found& found) {
   CommState* const state = state_of(call.comm);
-  run::Call shape;
-  shape.count = elements;
-  shape.element = element;
-  if (shape.bytes() > kMostOfAll / static_cast<std::size_t>(state->size)) return;
-  Race& race = state->race(call.what, shape.bytes(), rounds && settings().same_bits);
-  if (race.verdict == Verdict::native)
-    place_of(call) = Known{call, generation_of_handles(), state, &race, shape.bytes(), false, shape};
+  const std::size_t bytes = found.shape.bytes();
+  if (bytes > kMostOfAll / static_cast<std::size_t>(state->size)) return;
+  Race& race = state->race(call.what, bytes, found.rounds && settings().same_bits);
+  if (race.verdict == Verdict::native) keep(call, found, state, &race, Reason::none, bytes, false);
 }
 
-void remember_empty(const RepeatedCall& call) {
-  place_of(call) = Known{call, generation_of_handles(), state_of(call.comm), nullptr, 0, false, {}};
+void remember_passed(const RepeatedCall& call, Reason reason, const Found& found) {
+  keep(call, found, state_of(call.comm), nullptr, reason, 0, false);
 }
 
 }  // namespace chasqui::preload

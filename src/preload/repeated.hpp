@@ -22,22 +22,46 @@ struct RepeatedCall {
   bool operator==(const RepeatedCall&) const = default;
 };
 
+/// Elements of a datatype.
+struct Elements {
+  MPI_Aint count = 0;
+  MPI_Datatype type{};
+  [[gnu::always_inline]] bool operator==(const Elements& there) const {
+    return count == there.count && type == there.type;
+  }
+};
+
 /// The addresses and the root of this one. What a rank does not use may be anything.
 struct Places {
   const void* in = nullptr;
   void* out = nullptr;
   int root = 0;
-  bool alike = true;  ///< the other side's count and type are the same; looked at where that side counts
+  Elements other{};  ///< what it has on the other side; looked at where that side counts
+};
+
+/// What follows from a call's arguments but for addresses and root. Of the program's operations nothing depends on which it is, so one that has the
+/// handle of another is no other call.
+struct Found {
+  run::Call shape{};         ///< without addresses; its operator must outlive it
+  Elements other{};          ///< on the other side
+  MPI_Aint stride = 0;       ///< bytes from one of those blocks to the next
+  bool derived = false;      ///< on one of the sides
+  bool rounds = false;       ///< may the order of folding change the bits?
+  bool may_be_ours = false;  ///< do the shape and new addresses make a call of ours?
 };
 
 struct Known {
   RepeatedCall like;
   std::uint64_t generation;
+  std::uint64_t types;  ///< generation of the derived types; 0: there is none
   CommState* state;
-  Race* race;         ///< nullptr: it brings nothing
+  Race* race;         ///< nullptr: there is none, and it goes to the MPI library
+  Reason reason;      ///< why, where there is no race
   std::size_t bytes;  ///< as the race counts them
   bool ours;          ///< is one of ours repeated, too?
-  run::Call call;     ///< with the addresses of the last one
+  Elements other{};   ///< as found good
+  MPI_Aint stride = 0;
+  run::Call call{};  ///< with the addresses of the last one
 };
 
 /// The last one for each of a few places; another communicator, collective or size takes the place. Calls without data have places of
@@ -54,31 +78,58 @@ inline std::optional<Known>& place_of(const RepeatedCall& call) {
 /// The one before; nullptr: there is none.
 inline Known* find_known(const RepeatedCall& call) {
   std::optional<Known>& place = place_of(call);
-  return place && place->like == call && place->generation == generation_of_handles() ? &*place : nullptr;
+  return place && place->like == call && place->generation == generation_of_handles() &&
+                 (place->types == 0 || place->types == generation_of_types())
+             ? &*place
+             : nullptr;
 }
 
-/// Are the addresses that count on this rank plain ones, which do not overlap?
-inline bool plain(Kind kind, const run::Call& call, const Places& places, const CommState& state) {
-  const auto usable = [](const void* address) { return address != nullptr && address != MPI_IN_PLACE; };
+[[gnu::always_inline]] inline bool usable(const void* address) { return address != nullptr && address != MPI_IN_PLACE; }
+
+/// Are the addresses that count on this rank plain ones, which do not overlap? alike: is the other side good? stride: of its blocks
+[[gnu::always_inline]] inline bool plain(Kind kind, const Places& places, const CommState& state, bool alike,
+                                         MPI_Aint stride) {
   if (static_cast<unsigned>(places.root) >= static_cast<unsigned>(state.size)) return false;
   const bool at_root = places.root == state.rank;
-  const auto apart = [&](const void* all, const void* one) {
-    return moved(all, static_cast<std::ptrdiff_t>(call.bytes()) * state.rank) != one;
-  };
+  const auto apart = [&](const void* all, const void* one) { return moved(all, stride * state.rank) != one; };
   switch (kind) {
     case Kind::barrier: return true;
     case Kind::broadcast: return usable(places.out);
     case Kind::reduce: return usable(places.in) && (!at_root || (usable(places.out) && places.in != places.out));
     case Kind::gather:
-      return usable(places.in) && (!at_root || (places.alike && usable(places.out) && apart(places.out, places.in)));
+      return usable(places.in) && (!at_root || (alike && usable(places.out) && apart(places.out, places.in)));
     case Kind::scatter:
-      return usable(places.out) && (!at_root || (places.alike && usable(places.in) && apart(places.in, places.out)));
-    case Kind::allgather:
-      return places.alike && usable(places.in) && usable(places.out) && apart(places.out, places.in);
+      return usable(places.out) && (!at_root || (alike && usable(places.in) && apart(places.in, places.out)));
+    case Kind::allgather: return alike && usable(places.in) && usable(places.out) && apart(places.out, places.in);
     case Kind::allreduce:
       return usable(places.out) && (places.in == MPI_IN_PLACE || (places.in != nullptr && places.in != places.out));
-    default: return places.alike && usable(places.in) && usable(places.out) && places.in != places.out;
+    default: return alike && usable(places.in) && usable(places.out) && places.in != places.out;
   }
+}
+[[gnu::always_inline]] inline bool plain(Kind kind, const Known& known, const Places& places) {
+  return plain(kind, places, *known.state, places.other == known.other, known.stride);
+}
+
+/// Will the MPI library find its addresses good? It may be in place.
+[[gnu::always_inline]] inline bool good(Kind kind, const Known& known, const Places& places) {
+  const bool at_root = places.root == known.state->rank;
+  switch (kind) {
+    case Kind::reduce:
+    case Kind::gather:
+      if (at_root && places.in == MPI_IN_PLACE) return usable(places.out);
+      break;
+    case Kind::scatter:
+      if (at_root && places.out == MPI_IN_PLACE) return usable(places.in);
+      break;
+    case Kind::allgather:
+    case Kind::alltoall:
+    case Kind::scan:
+    case Kind::reduce_scatter:
+      if (places.in == MPI_IN_PLACE) return usable(places.out);
+      break;
+    default: break;
+  }
+  return plain(kind, known, places);
 }
 
 /// The call as it is run now.
@@ -112,10 +163,11 @@ inline bool passes_settled(const Known& known, const Native& native, int& code) 
   return true;
 }
 
-/// Do the arguments of the other side matter on this rank, and are they as they should be?
-inline bool sides_agree(Kind kind, const Places& places, const CommState& state) {
+/// Are the root and, where they matter on this rank, the arguments of the other side as they should be?
+inline bool sides_agree(Kind kind, const Known& known, const Places& places) {
   const bool rooted = kind == Kind::gather || kind == Kind::scatter;
-  return places.alike || (rooted && places.root != state.rank);
+  return static_cast<unsigned>(places.root) < static_cast<unsigned>(known.state->size) &&
+         (places.other == known.other || (rooted && places.root != known.state->rank));
 }
 
 /// Is anything served on this communicator, or left to the MPI library by a verdict?
@@ -133,17 +185,20 @@ template <typename Native>
   if (!in_order(state)) return false;
   Race* const race = known->race;
   if (race == nullptr) {
-    if (static_cast<unsigned>(places.root) >= static_cast<unsigned>(state.size) || !sides_agree(kind, places, state))
+    if (!(known->reason == Reason::empty ? sides_agree(kind, *known, places) : good(kind, *known, places)))
       return false;
-    code = aside([what = call.what, &state, native] { return pass_on_empty(what, state, native); });
+    code = aside([what = call.what, &state, reason = known->reason, native] {
+      return pass_on_again(what, state, reason, native);
+    });
     return true;
   }
-  if (!plain(kind, known->call, places, state)) return false;
+  if (race->verdict == Verdict::native && race->comparison == nullptr)
+    return good(kind, *known, places) && passes_settled(*known, native, code);
+  if (!plain(kind, *known, places)) return false;
   if (race->comparison != nullptr) [[unlikely]] {
     if (known->ours) code = aside([known, places, native] { return compare_again(*known, places, native); });
     return known->ours && code != kLongWay;
   }
-  if (race->verdict == Verdict::native) return passes_settled(*known, native, code);
   if (!known->ours || !settled(*race)) return false;
   code = serve_settled(call.what, call.comm, state, *race, at(*known, places), known->bytes);
   if (code == kDeclined) [[unlikely]] {
@@ -175,7 +230,7 @@ inline bool repeats_left(const RepeatedCall& call, const Alike& alike, const Emp
   if (call.count < 0) {
     const Known* const known = find_known(without_data(call));
     if (known != nullptr && in_order(*known->state) && empty(known->state->size)) {
-      code = pass_on_empty(call.what, *known->state, native);
+      code = pass_on_again(call.what, *known->state, Reason::empty, native);
       return true;
     }
   }
@@ -184,18 +239,19 @@ inline bool repeats_left(const RepeatedCall& call, const Alike& alike, const Emp
          passes_settled(*known, native, code);
 }
 
-/// After serve(): is anything on this communicator served? Before the arguments are looked at.
+/// After serve(): may a call on this communicator be remembered at all? Before the arguments are looked at.
+bool may_remember(MPI_Comm comm);
+/// And is anything served there?
 bool may_repeat(MPI_Comm comm);
 
-/// If there is a verdict, the next one like it is repeated. `shape` without addresses, of a predefined type; its
-/// operator must outlive it. rounds: may the order of folding change the bits? REQUIRES may_repeat(call.comm)
-void remember(const RepeatedCall& call, const run::Call& shape, bool rounds);
+/// If there is a verdict, the next one like it is repeated. REQUIRES may_repeat(call.comm)
+void remember(const RepeatedCall& call, const Found& found);
 
-/// Of a collective whose lengths are a list: `elements` of `element` bytes are what its verdict is about, 0 where there is one for all lengths.
-/// REQUIRES may_repeat(call.comm)
-void remember_left(const RepeatedCall& call, std::int64_t elements, std::size_t element, bool rounds);
+/// Of a collective whose lengths are a list: found.shape says how many elements its verdict is about; none where there is one for all
+/// lengths. REQUIRES may_repeat(call.comm)
+void remember_left(const RepeatedCall& call, const Found& found);
 
-/// Of a call that brings nothing: the next one like it goes to the MPI library at once. REQUIRES may_repeat(call.comm)
-void remember_empty(const RepeatedCall& call);
+/// The next one like it goes to the MPI library at once: it brings nothing, say. REQUIRES may_remember(call.comm)
+void remember_passed(const RepeatedCall& call, Reason reason, const Found& found = {});
 
 }  // namespace chasqui::preload

@@ -287,10 +287,10 @@ int serve_settled(Collective what, MPI_Comm comm, CommState& state, Race& race, 
   return serve_again(what, comm, state, race, call, bytes);
 }
 
-int pass_on_empty(Collective what, CommState& state, FunctionRef<int()> native) {
+int pass_on_again(Collective what, CommState& state, Reason reason, FunctionRef<int()> native) {
   const Inside inside;
   count_call(state);
-  note(what, Reason::empty);
+  note(what, reason);
   leave_to_library(state);  // other ranks may come the long way
   return native();
 }

@@ -156,17 +156,37 @@ extern std::atomic<bool> active;  ///< between MPI_Init and MPI_Finalize, ranks 
 /// Does this thread come from the program, at a time when calls are looked at?
 inline bool from_program() { return active.load(std::memory_order_relaxed) && this_thread().inside == 0; }
 
-/// The quick way out, whatever the arguments are: nothing is on, the call comes from inside, or the collective is disabled. False: the call is
-/// not made.
+/// Another call of this communicator's.
+inline constexpr std::int64_t kPaysBack = 256;  ///< calls
+inline constexpr std::int64_t kLivesOn = 4096;  ///< calls from which on it is prepared in any case
+/// What it took to prepare it is not counted any more.
+void pay_back(CommState& state);
+inline void count_call(CommState& state) {
+  if (++state.calls == kPaysBack) pay_back(state);
+}
+
+/// Is nothing on this communicator ever served, whatever the arguments are?
+inline bool left_as_a_whole(const CommState& state) {
+  return state.never != Reason::none && state.never != Reason::broken;
+}
+
+/// The quick way out, whatever the arguments are: nothing is on, the call comes from inside, or the collective or all of the communicator is
+/// left to the MPI library. False: the call is not made.
 template <typename Native>
 inline bool passes_unseen(Collective what, MPI_Comm comm, const Native& native, int& code) {
   if (!from_program() || comm == MPI_COMM_NULL) {
     code = native();
     return true;
   }
-  if (!settings().disabled[static_cast<int>(what)]) return false;
+  Reason reason = Reason::disabled;
+  if (!settings().disabled[static_cast<int>(what)]) {
+    CommState* const state = last_state(comm);
+    if (state == nullptr || !left_as_a_whole(*state)) return false;
+    count_call(*state);
+    reason = state->never;
+  }
   const Inside inside;
-  note(what, Reason::disabled);
+  note(what, reason);
   code = native();
   return true;
 }
@@ -183,15 +203,6 @@ template <typename Way>
 
 /// REQUIRES that it does not pass unseen.
 int serve(Collective what, MPI_Comm comm, const Interposed& call);
-
-/// Another call of this communicator's.
-inline constexpr std::int64_t kPaysBack = 256;  ///< calls
-inline constexpr std::int64_t kLivesOn = 4096;  ///< calls from which on it is prepared in any case
-/// What it took to prepare it is not counted any more.
-void pay_back(CommState& state);
-inline void count_call(CommState& state) {
-  if (++state.calls == kPaysBack) pay_back(state);
-}
 
 /// A call goes to the MPI library: a rank that waits for it in one of ours, because it has passed another length, finds out.
 inline void leave_to_library(CommState& state) {
@@ -229,8 +240,8 @@ int run_declined(Collective what, MPI_Comm comm, CommState& state, std::size_t b
 /// A call of a comparison, which is under way, took so long.
 void compared(Race& race, Side side, double time);
 
-/// A call that brings nothing, like one before.
-int pass_on_empty(Collective what, CommState& state, FunctionRef<int()> native);
+/// A call that goes to the MPI library for that reason, like one before.
+int pass_on_again(Collective what, CommState& state, Reason reason, FunctionRef<int()> native);
 
 /// Counts a call that is never served, and says nothing else.
 void pass_on(Collective what);

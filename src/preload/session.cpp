@@ -14,6 +14,7 @@
 #include "preload/serve.hpp"
 #include "preload/start/settings.hpp"
 #include "preload/state.hpp"
+#include "preload/types.hpp"
 #include "preload/verdict/rehearsal.hpp"
 
 namespace chasqui::preload {
@@ -25,6 +26,7 @@ void begin() {
   try {
     const bool agreed = read_settings();
     open_states();
+    open_types();
     if (agreed) open_private(arrange_end);
 #if defined(CHASQUI_GOES_ON) && !defined(CHASQUI_COMPONENT)
     if (agreed) {

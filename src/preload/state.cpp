@@ -34,12 +34,6 @@ namespace {
 
 int key = MPI_KEYVAL_INVALID;
 std::atomic<bool> some_ended{false};
-/// What a thread asked for last.
-struct LastState {
-  MPI_Comm comm{};
-  CommState* state = nullptr;
-  std::uint64_t generation = 0;  ///< 0: nothing yet
-};
 std::mutex lists_mutex;  ///< of the two lists
 std::vector<CommState*>& living() {
   static auto* const list = new std::vector<CommState*>;
@@ -289,14 +283,13 @@ std::vector<int> world_ranks(MPI_Comm comm, int size) {
 void open_states() { PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &key, nullptr); }
 
 CommState* state_of(MPI_Comm comm) {
-  LastState& last = OfThread<LastState>::here();
+  if (CommState* const last = last_state(comm)) return last;
   const std::uint64_t now = generation_of_handles();
-  if (last.comm == comm && last.generation == now) return last.state;
   void* value = nullptr;
   int found = 0;
   if (PMPI_Comm_get_attr(comm, key, &value, &found) != MPI_SUCCESS) return nullptr;
   CommState* state = found != 0 ? static_cast<CommState*>(value) : fresh(comm);
-  if (state != nullptr) last = {comm, state, now};
+  if (state != nullptr) OfThread<LastState>::here() = {comm, state, now};
   return state;
 }
 

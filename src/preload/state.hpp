@@ -17,6 +17,7 @@
 #include "chasqui/run/comm.hpp"
 #include "preload/names.hpp"
 #include "preload/spares.hpp"
+#include "preload/this_thread.hpp"
 #include "preload/verdict/race.hpp"
 #include "run/board/node_memory.hpp"
 
@@ -80,6 +81,14 @@ void add_all_to_report();
 
 /// The state of a valid communicator; nullptr when the MPI library refuses. Local.
 CommState* state_of(MPI_Comm comm);
+/// What a thread asked for last.
+struct LastState {
+  MPI_Comm comm{};
+  CommState* state = nullptr;
+  std::uint64_t generation = 0;  ///< 0: nothing yet
+};
+/// If it was this one; else nullptr.
+CommState* last_state(MPI_Comm comm);
 
 /// Once: a communicator with ranks of another MPI_COMM_WORLD is never served; they may have other settings. Local.
 void look_for_foreigners(CommState& state, MPI_Comm comm);
@@ -87,6 +96,10 @@ void look_for_foreigners(CommState& state, MPI_Comm comm);
 extern std::atomic<std::uint64_t> handle_generation;
 /// Grows whenever a handle may come to mean another communicator.
 inline std::uint64_t generation_of_handles() { return handle_generation.load(std::memory_order_acquire); }
+inline CommState* last_state(MPI_Comm comm) {
+  const LastState& last = OfThread<LastState>::here();
+  return last.comm == comm && last.generation == generation_of_handles() ? last.state : nullptr;
+}
 
 /// Gives `state` its private part: a spare one, or else a new one, unless some rank is not willing: false. Collective over `comm`, by its own
 /// collectives; all ranks succeed or none.

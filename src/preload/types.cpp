@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <vector>
 
 #include "chasqui/base/error.hpp"
@@ -147,12 +148,43 @@ bool look_for_maker(MPI_Datatype type, int& combiner) {
 struct Remembered {
   MPI_Datatype type{};
   TypeFacts facts{};
+  std::uint64_t generation = 0;  ///< derived
 };
-/// More than a program uses; beyond, the oldest is looked at again.
-struct RememberedTypes {
-  std::array<Remembered, 64> all{};
-  std::size_t next = 0, last = 0;
-};
+/// Those of a few handles, the latest first.
+using Few = std::array<Remembered, 4>;
+/// More than a program uses; beyond, one that was looked at earlier is looked at again.
+using RememberedTypes = std::array<Few, 16>;
+Few& place_of(MPI_Datatype type) {
+  constexpr std::uint64_t kSpread = 0x9e3779b97f4a7c15;  // the golden ratio: handles are near each other
+  return OfThread<RememberedTypes>::here()[std::hash<MPI_Datatype>{}(type)*kSpread >> 60];
+}
+/// What is kept of the type; the last place where there is nothing.
+Remembered& remembered_of(Few& few, MPI_Datatype type) {
+  for (std::size_t i = 0; i + 1 < few.size(); ++i) {
+    if (few[i].type == type) return few[i];
+  }
+  return few.back();
+}
+void keep(Few& few, const Remembered& latest) {
+  Remembered& old = remembered_of(few, latest.type);
+  std::move_backward(few.data(), &old, &old + 1);
+  few.front() = latest;
+}
+
+int end_of_type = MPI_KEYVAL_INVALID;
+extern "C" int forget_type(MPI_Datatype, int, void*, void*) {
+  type_generation.fetch_add(1, std::memory_order_release);
+  return MPI_SUCCESS;
+}
+
+/// From now on its end raises the generation, before its handle can come again. False: the MPI library refuses.
+bool hears_of_its_end(MPI_Datatype type) {
+  void* value = nullptr;
+  int found = 0;
+  if (end_of_type == MPI_KEYVAL_INVALID || PMPI_Type_get_attr(type, end_of_type, &value, &found) != MPI_SUCCESS)
+    return false;
+  return found != 0 || PMPI_Type_set_attr(type, end_of_type, nullptr) == MPI_SUCCESS;
+}
 
 template <typename T>
 bool typed(MPI_Op op, run::Operator& result) {
@@ -206,18 +238,42 @@ void fold_packed(void* context, const void* left, const void* right, void* out, 
 
 }  // namespace
 
+std::atomic<std::uint64_t> type_generation{1};
+
+void open_types() { PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, forget_type, &end_of_type, nullptr); }
+
 #ifndef CHASQUI_COMPONENT
 constinit thread_local std::vector<MPI_Datatype>* derived_types_seen = nullptr;
 #endif
 
+/// Of what is passed.
+static void note_derived([[maybe_unused]] MPI_Datatype type) {
+#ifndef CHASQUI_COMPONENT
+  if (derived_types_seen != nullptr) derived_types_seen->push_back(type);
+#endif
+}
+
+/// nullptr: it is to be looked at.
+static const TypeFacts* kept_facts(Few& few, MPI_Datatype type) {
+  const Remembered& remembered = remembered_of(few, type);
+  if (remembered.type != type || !remembered.facts.valid) return nullptr;
+  if (!remembered.facts.derived) return &remembered.facts;
+  if (remembered.generation != generation_of_types()) return nullptr;
+  note_derived(type);
+  return &remembered.facts;
+}
+
+TypeUse use_of(MPI_Datatype type) {
+  if (const TypeFacts* const kept = kept_facts(place_of(type), type)) return {true, kept->dense};
+  const TypeFacts facts = facts_of(type);
+  return {facts.valid, facts.dense};
+}
+
 TypeFacts facts_of(MPI_Datatype type) {
-  RememberedTypes& remembered = OfThread<RememberedTypes>::here();
-  if (const Remembered& last = remembered.all[remembered.last]; last.facts.valid && last.type == type)
-    return last.facts;
+  Few& few = place_of(type);
+  if (const TypeFacts* const kept = kept_facts(few, type)) return *kept;
+  const std::uint64_t generation = generation_of_types();
   if (type == MPI_DATATYPE_NULL) return {};
-  for (std::size_t i = 0; i < remembered.all.size() && remembered.all[i].facts.valid; ++i) {
-    if (remembered.all[i].type == type) return remembered.last = i, remembered.all[i].facts;
-  }
   TypeFacts facts;
   int combiner = 0;
   MPI_Count size = 0;  // more than an int can say
@@ -234,10 +290,9 @@ TypeFacts facts_of(MPI_Datatype type) {
   facts.valid = true;
   if (predefined) facts.kind = f90 ? class_of_f90(combiner, size) : class_of(type);
   facts.number = number_of(type, facts.kind, facts.size);
-#ifndef CHASQUI_COMPONENT
-  if (!predefined && derived_types_seen != nullptr) derived_types_seen->push_back(type);
-#endif
-  if (predefined) remembered.all[remembered.next++ % remembered.all.size()] = {type, facts};
+  facts.derived = !predefined;
+  if (facts.derived) note_derived(type);
+  if (predefined || hears_of_its_end(type)) keep(few, {type, facts, generation});
   return facts;
 }
 

@@ -5,7 +5,9 @@
 
 #include <mpi.h>
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "chasqui/base/error.hpp"
@@ -19,6 +21,7 @@ enum class Number { other, int1, int2, int4, int8, real4, real8 };
 
 struct TypeFacts {
   bool valid = false;
+  bool derived = false;           ///< its handle may come to mean another type
   bool dense = false;             ///< predefined, without gaps: elements can be copied as bytes
   int kind = 0;                   ///< predefined: which operations are defined on it
   Number number = Number::other;  ///< predefined: what it is in C, whatever its name is
@@ -26,8 +29,21 @@ struct TypeFacts {
   MPI_Aint extent = 0, true_lb = 0, true_extent = 0;
 };
 
-/// Predefined types are remembered per thread; nothing is kept of derived ones, whose handles come again.
+/// Remembered per thread; those of a derived type until a derived type that was looked at ends.
 TypeFacts facts_of(MPI_Datatype type);
+/// Two of them, for calls that look at nothing else.
+struct TypeUse {
+  bool valid = false, dense = false;
+};
+TypeUse use_of(MPI_Datatype type);
+
+extern std::atomic<std::uint64_t> type_generation;
+/// Grows whenever the handle of a derived type that facts_of() has seen may come to mean another type: the type has an attribute that says so
+/// when it is deleted with it.
+inline std::uint64_t generation_of_types() { return type_generation.load(std::memory_order_acquire); }
+
+/// In MPI_Init, before anything is served.
+void open_types();
 
 #ifndef CHASQUI_COMPONENT
 /// Where there is a list, facts_of() puts the derived types that it is asked about there.

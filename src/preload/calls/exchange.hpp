@@ -21,26 +21,17 @@ struct ExchangeArgument {
   }
   bool good(int ranks) const {
     if (counts.missing() || displacements.missing() || types == nullptr || where == MPI_IN_PLACE) return false;
+    TypeUse use;
+    MPI_Datatype looked_at{};  // lists have few types
     for (int r = 0; r < ranks; ++r) {
 #ifdef MPICH
       if (counts[r] == 0) continue;  // the type of no data may be missing
 #endif
-      const TypeFacts facts = facts_of(type(r));
-      if (counts[r] < 0 || !facts.valid) return false;
-      if (where == nullptr && facts.dense && counts[r] != 0 && !a_type_each) return false;
+      if (!use.valid || type(r) != looked_at) use = use_of(looked_at = type(r));
+      if (counts[r] < 0 || !use.valid) return false;
+      if (where == nullptr && use.dense && counts[r] != 0 && !a_type_each) return false;
     }
     return true;
-  }
-  /// Of lists that have one type throughout.
-  bool surely_good(int ranks) const {
-    if (where == nullptr || where == MPI_IN_PLACE || counts.missing() || displacements.missing() || types == nullptr)
-      return false;
-    bool any = !a_type_each;  // the types of no data may be missing
-    for (int r = 0; a_type_each && r < ranks; ++r) {
-      if (types[r] != types[0]) return false;
-      any = any || counts[r] != 0;
-    }
-    return any && facts_of(*types).valid && !negative(counts, ranks);
   }
   std::size_t bytes(int r) const {
     return counts[r] == 0 ? 0 : static_cast<std::size_t>(counts[r]) * facts_of(type(r)).size;
@@ -64,10 +55,9 @@ struct UnevenExchange {
   ExchangeArgument send, receive;
 
   bool in_place() const { return send.where == MPI_IN_PLACE; }
-  /// Without a look at each type.
   bool surely_good(const CommState& state) const {
-    return receive.surely_good(state.size) && (in_place() || send.surely_good(state.size)) &&
-           send.where != receive.where;
+    return receive.where != nullptr && send.where != nullptr && send.where != receive.where &&
+           receive.good(state.size) && (in_place() || send.good(state.size));
   }
   CallFacts look(const CommState& state) const {
     if (!receive.good(state.size) || (!in_place() && !send.good(state.size))) return bad();

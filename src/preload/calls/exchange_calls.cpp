@@ -122,7 +122,7 @@ int serve_uneven(Collective what, const UnevenExchange& exchange, MPI_Comm comm,
                   served.run(call);
                 },
                 nothing});
-  if (code == MPI_SUCCESS && may_repeat(comm)) remember_left(like, 0, 1, false);
+  if (code == MPI_SUCCESS && may_repeat(comm)) remember_left(like, {});
   return code;
 }
 

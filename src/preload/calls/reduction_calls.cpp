@@ -128,17 +128,38 @@ std::optional<run::Call> shape_again(const Reduction& reduction) {
 std::optional<run::Call> again(const Reduction& reduction, const CommState& state) {
   std::optional<run::Call> call = shape_again(reduction);
   const Places places{reduction.send, reduction.receive, std::max(0, reduction.root)};
-  if (!call || !plain(reduction.kind, *call, places, state)) return {};
+  if (!call || !plain(reduction.kind, places, state, true, 0)) return {};
   call->in = reduction.in_place() ? nullptr : reduction.send;
   call->out = places.out;
   call->root = places.root;
   return call;
 }
 
-void remember_fold(const RepeatedCall& like, const Reduction& reduction, int ranks) {
-  if (like.count == 0) return remember_empty(like);
-  const std::optional<run::Call> shape = shape_again(reduction);
-  if (shape) remember(like, *shape, order_matters(reduction.op, facts_of(reduction.type), ranks));
+/// Are reductions that round left to the MPI library as long as this communicator lives?
+bool came_too_late(const CommState& state) { return state.early && !*state.early && settings().same_bits; }
+
+/// After a call that the MPI library or we have made without an error.
+void remember_fold(const RepeatedCall& like, const Reduction& reduction) {
+  const CommState* const state = state_of(like.comm);
+  const TypeFacts type = facts_of(reduction.type);
+  Found found{.derived = type.derived, .rounds = order_matters(reduction.op, type, state->size)};
+  const std::size_t bytes = static_cast<std::size_t>(reduction.count) * type.size;
+  if (bytes > 0 && bytes <= kMost / static_cast<std::size_t>(state->size) && found.rounds &&
+      defined(reduction.op, type) && came_too_late(*state))
+    return remember_passed(like, Reason::short_lived, found);
+  if (!may_repeat(like.comm) || bytes > kMost) return;
+  if (bytes == 0) return remember_passed(like, Reason::empty, found);
+  if (!defined(reduction.op, type)) return remember_passed(like, Reason::operation, found);
+  const std::optional<run::Call> again = shape_again(reduction);
+  found.may_be_ours = again.has_value();
+  if (again) {
+    found.shape = *again;
+  } else {
+    found.shape.kind = reduction.kind;
+    found.shape.count = reduction.count;
+    found.shape.element = type.size;
+  }
+  remember(like, found);
 }
 
 int serve_fold(Collective what, const Reduction& reduction, MPI_Comm comm, FunctionRef<int()> native) {
@@ -147,8 +168,8 @@ int serve_fold(Collective what, const Reduction& reduction, MPI_Comm comm, Funct
                           [&](ServedCall& served) { run_reduction(served, reduction); },
                           [&](ServedCall& served) { run_reproducibly(served, reduction); },
                           [&](const CommState& state) { return again(reduction, state); }});
-  if (code == MPI_SUCCESS && may_repeat(comm))
-    remember_fold({what, comm, reduction.count, reduction.type, reduction.op}, reduction, state_of(comm)->size);
+  if (code == MPI_SUCCESS && may_remember(comm))
+    remember_fold({what, comm, reduction.count, reduction.type, reduction.op}, reduction);
   return code;
 }
 
@@ -255,7 +276,7 @@ int serve_blocks(const Reduction& block, MPI_Comm comm, FunctionRef<int()> nativ
       like.what, blocks_of(block.send, block.receive, block.count, block.type, block.op, comm),
       [&](const CommState& state) { return std::vector<int>(static_cast<std::size_t>(state.size), block.count); }, comm,
       native, [&](const CommState& state) { return again(block, state); });
-  if (code == MPI_SUCCESS && may_repeat(comm)) remember_fold(like, block, state_of(comm)->size);
+  if (code == MPI_SUCCESS && may_remember(comm)) remember_fold(like, block);
   return code;
 }
 
@@ -282,10 +303,13 @@ int serve_shares(const void* send, void* receive, const int* counts, MPI_Datatyp
       like.what, whole, [&](const CommState& state) { return std::vector<int>(counts, counts + state.size); }, comm,
       native);
   if (code != MPI_SUCCESS || !may_repeat(comm)) return code;
-  if (whole.count == 0) return remember_empty(without_data(like)), code;
+  if (whole.count == 0) return remember_passed(without_data(like), Reason::empty), code;
   const TypeFacts facts = facts_of(type);
-  if (facts.dense && whole.count > 0 && defined(op, facts))
-    remember_left(like, whole.count, facts.size, order_matters(op, facts, state_of(comm)->size));
+  if (facts.size == 0 || whole.count < 0 || !defined(op, facts)) return code;
+  Found found{.derived = facts.derived, .rounds = order_matters(op, facts, state_of(comm)->size)};
+  found.shape.count = whole.count;
+  found.shape.element = facts.size;
+  remember_left(like, found);
   return code;
 }
 

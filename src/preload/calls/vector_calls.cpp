@@ -171,7 +171,7 @@ struct BlocksForAll {
       return false;
     if (receive == nullptr || receive == MPI_IN_PLACE) return false;
     return in_place() || (send != nullptr && sendtype == receivetype && sendcount == counts[rank] &&
-                          moved(receive, displacements[rank] * static_cast<MPI_Aint>(element)) != send);
+                          moved(receive, displacements[rank] * known.stride) != send);
   }
   UnevenBuffer blocks(int ranks) const {
     return {receive, counts, displacements, ranks, {receivetype, facts_of(receivetype)}};
@@ -243,9 +243,10 @@ struct RootedBlocks {
 
   /// Without a look at each block.
   bool surely_good(const CommState& state) const {
-    if (root < 0 || root >= state.size || !mine().good()) return false;
+    if (root < 0 || root >= state.size) return false;
+    if (!in_place(state.rank) && !mine().good()) return false;
     if (state.rank != root) return true;
-    return !in_place(root) && good_arguments(all, counts, displacements, all_type, state.size) &&
+    return good_arguments(all, counts, displacements, all_type, state.size) &&
            moved(all, displacements[root] * facts_of(all_type).extent) != own;
   }
   CallFacts look(const CommState& state) const {
@@ -295,11 +296,14 @@ int serve_for_all(const BlocksForAll& blocks, MPI_Comm comm, FunctionRef<int()> 
                 nothing});
   if (code != MPI_SUCCESS || !may_repeat(comm)) return code;
   const int ranks = state_of(comm)->size;
-  if (blocks.empty(ranks)) return remember_empty(without_data(like)), code;
+  if (blocks.empty(ranks)) return remember_passed(without_data(like), Reason::empty), code;
   const UnevenBuffer out = blocks.blocks(ranks);
   const TypeFacts& type = out.packer.facts;
-  if (type.dense && out.largest > 0)
-    remember_left(like, static_cast<std::int64_t>(out.largest / type.size), type.size, false);
+  if (out.largest == 0) return code;
+  Found found{.stride = type.extent, .derived = type.derived};
+  found.shape.count = static_cast<std::int64_t>(out.largest / type.size);
+  found.shape.element = type.size;
+  remember_left(like, found);
   return code;
 }
 
@@ -311,7 +315,7 @@ int serve_rooted(Collective what, const RootedBlocks& rooted, MPI_Comm comm, Fun
   code = serve(what, comm,
                {native, [&](const CommState& state) { return rooted.look(state); },
                 [&](ServedCall& served) { rooted.run(served); }, nothing});
-  if (code == MPI_SUCCESS && may_repeat(comm)) remember_left(like, 0, 1, false);
+  if (code == MPI_SUCCESS && may_repeat(comm)) remember_left(like, {});
   return code;
 }
 

@@ -211,10 +211,10 @@ void* plan(const RepeatedCall& like, Form form, MPI_Comm comm, FunctionRef<CallF
     }
     if (reason != Reason::none) {
       note(what, reason);
-      if (reason == Reason::slower && form == Form::nonblocking && like.comm != MPI_COMM_NULL &&
-          facts_of(like.type).dense) {
+      if (reason == Reason::slower && form == Form::nonblocking && like.comm != MPI_COMM_NULL) {
         Race& race = blocking_race(blocking, *state, facts);
-        place_of(repeated) = Known{repeated, generation, state, &race, facts.bytes, false, {}};
+        const std::uint64_t types = facts_of(like.type).derived ? generation_of_types() : 0;
+        place_of(repeated) = Known{repeated, generation, types, state, &race, Reason::none, facts.bytes, false};
       }
       return nullptr;
     }

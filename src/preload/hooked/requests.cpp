@@ -20,6 +20,14 @@ namespace next {
 inline constinit const Next<decltype(&MPI_Start)> Start("PMPI_Start");
 inline constinit const Next<decltype(&MPI_Startall)> Startall("PMPI_Startall");
 inline constinit const Next<decltype(&MPI_Request_free)> Request_free("PMPI_Request_free");
+inline constinit const Next<decltype(&MPI_Wait)> Wait("PMPI_Wait");
+inline constinit const Next<decltype(&MPI_Waitall)> Waitall("PMPI_Waitall");
+inline constinit const Next<decltype(&MPI_Waitany)> Waitany("PMPI_Waitany");
+inline constinit const Next<decltype(&MPI_Waitsome)> Waitsome("PMPI_Waitsome");
+inline constinit const Next<decltype(&MPI_Test)> Test("PMPI_Test");
+inline constinit const Next<decltype(&MPI_Testall)> Testall("PMPI_Testall");
+inline constinit const Next<decltype(&MPI_Testany)> Testany("PMPI_Testany");
+inline constinit const Next<decltype(&MPI_Testsome)> Testsome("PMPI_Testsome");
 }  // namespace next
 
 namespace {
@@ -31,6 +39,10 @@ struct Handed {
   int tag = -1;       ///< of the message that ends it; none before it is known to go on
   bool ended = true;  ///< or not started
   int code = MPI_SUCCESS;
+  bool starting = false;  ///< what ends now needs no message
+  /// A persistent one that ended in MPI_Start, and that the program has not seen end yet: MPICH's request was not started, which its functions take for
+  /// one that has ended, but for those that look for some that have.
+  bool quiet = false;
 };
 
 MPI_Comm own_self = MPI_COMM_NULL;
@@ -49,10 +61,50 @@ std::unordered_map<MPI_Request, Handed*>& persistent() {
   static auto* const all = new std::unordered_map<MPI_Request, Handed*>;
   return *all;
 }
+/// What was found last.
+struct Latest {
+  MPI_Request request = MPI_REQUEST_NULL;
+  Handed* handed = nullptr;
+};
+Latest latest;
 Handed* persistent_of(const MPI_Request* request) {
   if (persistent().empty() || request == nullptr) return nullptr;
+  if (latest.handed != nullptr && latest.request == *request) return latest.handed;
   const auto at = persistent().find(*request);
-  return at == persistent().end() ? nullptr : at->second;
+  if (at == persistent().end()) return nullptr;
+  latest = {*request, at->second};
+  return at->second;
+}
+
+int quiet_ones = 0;
+void set_quiet(Handed& one, bool quiet) {
+  quiet_ones += static_cast<int>(quiet) - static_cast<int>(one.quiet);
+  one.quiet = quiet;
+}
+/// The program has seen them end.
+void seen_to_end(int count, const MPI_Request* requests) {
+  for (int i = 0; quiet_ones > 0 && i < count; ++i) {
+    if (Handed* const own = persistent_of(&requests[i])) set_quiet(*own, false);
+  }
+}
+
+/// Its request, which is started, ends.
+void announce(const Handed& one) {
+  some_ended = true;
+  static const char byte = 0;  // more than the receive has room for: it ends with an error
+  MPI_Request sent = MPI_REQUEST_NULL;
+  PMPI_Isend(&byte, one.code == MPI_SUCCESS ? 0 : 1, MPI_BYTE, 0, one.tag, own_self, &sent);
+  PMPI_Request_free(&sent);
+}
+
+/// Quiet ones among these end as all others do.
+void make_heard(int count, MPI_Request* requests) {
+  for (int i = 0; quiet_ones > 0 && i < count; ++i) {
+    Handed* const own = persistent_of(&requests[i]);
+    if (own == nullptr || !own->quiet) continue;
+    set_quiet(*own, false);
+    if (next::Start(&requests[i]) == MPI_SUCCESS) announce(*own);
+  }
 }
 
 void forget(Handed* one) {
@@ -66,12 +118,21 @@ static int release(void*) { return MPI_SUCCESS; }
 static int cancel(void*, int) { return MPI_SUCCESS; }
 }
 
-/// REQUIRES that MPICH has started its request.
-int start_again(Handed& one) {
+int start_again(Handed& one, MPI_Request* request) {
   follow_progress();
+  set_quiet(one, false);
   one.ended = false;
+  one.starting = true;
   const int code = chasqui_component_start(one.call, &one, 1);
-  if (code != MPI_SUCCESS) chasqui_component_complete(&one, code);
+  one.starting = false;
+  if (code == MPI_SUCCESS && one.ended && one.code == MPI_SUCCESS) {
+    set_quiet(one, true);
+    return MPI_SUCCESS;
+  }
+  const int started = next::Start(request);
+  if (started != MPI_SUCCESS) return started;
+  if (one.ended) announce(one);
+  else if (code != MPI_SUCCESS) chasqui_component_complete(&one, code);
   return MPI_SUCCESS;
 }
 
@@ -154,19 +215,14 @@ void chasqui_component_complete(void* request, int code) {
   auto* const one = static_cast<Handed*>(request);
   one->ended = true;
   one->code = code;
-  if (one->tag < 0) return;
-  some_ended = true;
-  static const char byte = 0;  // more than the receive has room for: it ends with an error
-  MPI_Request sent = MPI_REQUEST_NULL;
-  PMPI_Isend(&byte, code == MPI_SUCCESS ? 0 : 1, MPI_BYTE, 0, one->tag, own_self, &sent);
-  PMPI_Request_free(&sent);
+  if (one->tag < 0 || one->starting) return;
+  announce(*one);
   if (!one->persistent) forget(one);
 }
 
 extern "C" int MPI_Start(MPI_Request* request) {
   Handed* const own = persistent_of(request);
-  const int code = next::Start(request);
-  return own == nullptr || code != MPI_SUCCESS ? code : start_again(*own);
+  return own == nullptr || !own->ended ? next::Start(request) : start_again(*own, request);
 }
 CHASQUI_NAMES(Start)
 
@@ -186,9 +242,71 @@ extern "C" int MPI_Request_free(MPI_Request* request) {
     PMPI_Comm_call_errhandler(MPI_COMM_WORLD, MPI_ERR_REQUEST);
     return MPI_ERR_REQUEST;
   }
+  set_quiet(*own, false);
+  latest = {};
   persistent().erase(*request);
   free_tags.push_back(own->tag);
   forget(own);
   return next::Request_free(request);
 }
 CHASQUI_NAMES(Request_free)
+
+// Functions that wait for requests that are given, and those that look for some that have ended.
+
+/// True: there is nothing to say about one that was quiet.
+static bool ends_quietly(const MPI_Request* request, const MPI_Status* status) {
+  if (quiet_ones == 0) return false;
+  Handed* const own = persistent_of(request);
+  if (own == nullptr || !own->quiet) return false;
+  set_quiet(*own, false);
+  return status == MPI_STATUS_IGNORE;
+}
+
+extern "C" int MPI_Wait(MPI_Request* request, MPI_Status* status) {
+  return ends_quietly(request, status) ? MPI_SUCCESS : next::Wait(request, status);
+}
+CHASQUI_NAMES(Wait)
+
+extern "C" int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
+  if (flag == nullptr || !ends_quietly(request, status)) return next::Test(request, flag, status);
+  *flag = 1;
+  return MPI_SUCCESS;
+}
+CHASQUI_NAMES(Test)
+
+extern "C" int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+  if (quiet_ones > 0 && requests != nullptr) seen_to_end(count, requests);
+  return next::Waitall(count, requests, statuses);
+}
+CHASQUI_NAMES(Waitall)
+
+extern "C" int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
+  const int code = next::Testall(count, requests, flag, statuses);
+  if (quiet_ones > 0 && requests != nullptr && flag != nullptr && *flag != 0) seen_to_end(count, requests);
+  return code;
+}
+CHASQUI_NAMES(Testall)
+
+extern "C" int MPI_Waitany(int count, MPI_Request requests[], int* which, MPI_Status* status) {
+  if (quiet_ones > 0 && requests != nullptr) make_heard(count, requests);
+  return next::Waitany(count, requests, which, status);
+}
+CHASQUI_NAMES(Waitany)
+
+extern "C" int MPI_Testany(int count, MPI_Request requests[], int* which, int* flag, MPI_Status* status) {
+  if (quiet_ones > 0 && requests != nullptr) make_heard(count, requests);
+  return next::Testany(count, requests, which, flag, status);
+}
+CHASQUI_NAMES(Testany)
+
+extern "C" int MPI_Waitsome(int count, MPI_Request requests[], int* ended, int which[], MPI_Status statuses[]) {
+  if (quiet_ones > 0 && requests != nullptr) make_heard(count, requests);
+  return next::Waitsome(count, requests, ended, which, statuses);
+}
+CHASQUI_NAMES(Waitsome)
+
+extern "C" int MPI_Testsome(int count, MPI_Request requests[], int* ended, int which[], MPI_Status statuses[]) {
+  if (quiet_ones > 0 && requests != nullptr) make_heard(count, requests);
+  return next::Testsome(count, requests, ended, which, statuses);
+}
+CHASQUI_NAMES(Testsome)

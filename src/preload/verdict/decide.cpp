@@ -143,7 +143,7 @@ void decide(Collective what, MPI_Comm comm, const Interposed& call, Decision& de
   if (state == nullptr) return passed(Reason::argument);
   decision.state = state;
   count_call(*state);
-  if (state->never != Reason::none && state->never != Reason::broken) return passed(state->never);
+  if (left_as_a_whole(*state)) return passed(state->never);
   decision.facts = call.look(*state);
   if (decision.facts.reason == Reason::argument) {
     --state->calls;
