@@ -53,7 +53,7 @@ constexpr std::string_view kLaunch = "mpiexec.mpich -n 1", kFurther = ": -n 1";
 #define CHASQUI_PERSISTENT(name) MPI_##name##_init
 #endif
 
-constexpr int kWarm = 60, kCounted = 24;  ///< a comparison of two sides that differ much takes some four calls
+constexpr int kWarm = 60, kCounted = 12;  ///< a comparison of two sides that differ much takes some four calls
 /// Of a comparison with blocks of 100 calls, or 200 where ranks need not meet, and a pair before: in these it is our turn.
 constexpr int kOurTurn = 210;
 std::vector<double> many_in(8192, 1.0), many_out(8192);  // 64 KiB
