@@ -27,6 +27,19 @@ class Numbers {
   const MPI_Aint* wide_ = nullptr;
 };
 
+/// A copy of such a list, for calls that go on: programs should keep their lists until then, and mpi4py 3.1.4 does not.
+class KeptNumbers {
+ public:
+  KeptNumbers(const Numbers& list, int ranks) {
+    kept_.reserve(static_cast<std::size_t>(ranks));
+    for (int r = 0; r < ranks; ++r) kept_.push_back(list[r]);
+  }
+  operator Numbers() const { return kept_.data(); }  // NOLINT: implicit on purpose
+
+ private:
+  std::vector<MPI_Aint> kept_;
+};
+
 /// Blocks in the program's memory, by the program's own lists, which must outlive it. Nothing is looked at before each().
 struct Output {
   void* where = nullptr;

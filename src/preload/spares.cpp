@@ -57,8 +57,8 @@ std::size_t first_of(std::uint32_t bits) { return static_cast<std::size_t>(std::
 
 }  // namespace
 
-SpareFound find_spare(mpi::Together& all, const std::vector<int>& world) {
-  Said common = said_of(world);
+SpareFound find_spare(mpi::Together& all, const std::vector<int>& world, bool willing) {
+  Said common = willing ? said_of(world) : Said{};
   std::vector<Said> everyones(world.size());
   all.most();
   all.talk().gather(&common, sizeof common, everyones.data());

@@ -28,8 +28,9 @@ struct SpareFound {
   std::unique_ptr<run::Comm> comm;   ///< one that no rank needs any more, if there is one
   std::optional<std::size_t> place;  ///< its place, or that of a new one; none: a new one will not be kept
 };
-/// Collective over the ranks of `all`, which are `world`, on one node.
-SpareFound find_spare(mpi::Together& all, const std::vector<int>& world);
+/// Collective over the ranks of `all`, which are `world`, on one node. willing: may this rank have any? Ranks may differ in that: MPI_Init_thread
+/// gives each the level that it asks for.
+SpareFound find_spare(mpi::Together& all, const std::vector<int>& world, bool willing);
 /// A new part got this place, on all ranks. Local.
 void enter_spare(const SpareOf& of);
 /// The communicator is freed. REQUIRES that every call on it has succeeded on this rank. Local; given back where parts have enough memory.

@@ -22,6 +22,7 @@
 #include "preload/spares.hpp"
 #include "preload/start/settings.hpp"
 #include "preload/this_thread.hpp"
+#include "run/board/affordable.hpp"
 #include "run/board/board.hpp"
 #include "run/comm/node_fabric.hpp"
 
@@ -143,7 +144,8 @@ std::vector<std::unique_ptr<run::Comm>> make_privates(mpi::Together& all, const 
   auto channel = alone ? mpi::Channel{private_world(), world, -1, {}} : agree_on_channel(all, world);
   std::vector<std::unique_ptr<run::Comm>> made;
   if (!channel) return made;
-  auto fabrics = mpi::make_fabrics(all, *std::move(channel), std::move(nodes), options, alone ? boards : run::Boards{});
+  auto fabrics = mpi::make_fabrics(all, *std::move(channel), std::move(nodes), options,
+                                   alone ? boards : run::Boards{run::Boards::all, 1, boards.stage});
   if (fabrics.front().board == nullptr && fabrics.front().messages == nullptr) return made;
   for (run::Fabric& fabric : fabrics) {
     fabric.idle = [idle = std::move(fabric.idle), wait = LongWait(all.rank(), all.size())]() mutable {
@@ -184,10 +186,10 @@ std::vector<std::unique_ptr<run::Comm>> make_parts(const CommState& state, MPI_C
 /// state.spare: a spare one was found. Collective over `comm`.
 std::optional<SpareOf> look_for_spare(CommState& state, MPI_Comm comm) {
   SpareOf of{world_ranks(comm, state.size), 0};
-  if (several_threads || !on_one_node(nodes_of(of.world))) return std::nullopt;
+  if (!on_one_node(nodes_of(of.world))) return std::nullopt;
   SpareFound found;
   try {
-    found = mpi::make_together(comm, [&](mpi::Together& all) { return find_spare(all, of.world); });
+    found = mpi::make_together(comm, [&](mpi::Together& all) { return find_spare(all, of.world, !several_threads); });
   } catch (const std::exception& error) {  // on all ranks
     if (settings().log) say(error.what());
   }
@@ -333,7 +335,10 @@ PrivatePart take_private_part(CommState& state, MPI_Comm comm, run::Boards::For 
   const bool several = calls != run::Boards::all && parts.size() >= kFew;
   const std::size_t number = several ? std::min(kAtATime, parts.size() - kFew + 1) : 1;
   bool willing = held_by_parts < kMostBytes;
-  auto made = make_parts(state, comm, willing, {calls, static_cast<int>(number)});
+  const std::size_t stage = held_by_parts < kMostBytes / 2       ? 0
+                            : held_by_parts < kMostBytes / 8 * 5 ? run::kShortStage
+                                                                 : run::kLeastStage;
+  auto made = make_parts(state, comm, willing, {calls, static_cast<int>(number), stage});
   if (made.empty()) {
     drop_idle_parts(state);
     return {nullptr, 0, willing ? Reason::no_room : Reason::many_requests};

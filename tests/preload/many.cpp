@@ -57,7 +57,7 @@ int main(int argc, char** argv) {
   if (grown > 6000) fail("KiB of memory grown", grown, 0);
   if (lines_of("/proc/self/maps") > maps + 20) fail("mappings", lines_of("/proc/self/maps"), maps);
 #endif
-  equal("descriptors", descriptors(), files);
+  if (descriptors() > files) fail("descriptors", descriptors(), files);
   if (me.rank == 0) std::printf("%ld communicators: %ld KiB grown in the last three quarters\n", count, grown);
   MPI_Finalize();
   return 0;

@@ -68,7 +68,7 @@ struct UnevenExchange {
   }
 };
 
-/// The call. The lists of counts and displacements must outlive it; those of types may go.
+/// The call. The lists may go.
 std::unique_ptr<OwnedCall> make_exchange(const UnevenExchange& exchange, const CommState& state);
 
 }  // namespace chasqui::preload

@@ -76,10 +76,8 @@ class ExchangeSide {
 class ExchangeCall final : public OwnedCall {
  public:
   ExchangeCall(const UnevenExchange& exchange, const CommState& state)
-      : types_{types_of(exchange.in_place() ? exchange.receive : exchange.send, state.size),
-               types_of(exchange.receive, state.size)},
-        out_(kept(exchange.receive, types_[1]), state.size),
-        in_(kept(exchange.in_place() ? exchange.receive : exchange.send, types_[0]), state.size),
+      : sent_(exchange.in_place() ? exchange.receive : exchange.send, state.size),
+        received_(exchange.receive, state.size), out_(received_.argument, state.size), in_(sent_.argument, state.size),
         given_(in_.bytes(state.rank)), taken_(out_.bytes(state.rank)) {
     if (given_ != taken_) in_.give_nothing_to(state.rank), out_.give_nothing_to(state.rank);
     call.kind = Kind::alltoall;
@@ -95,17 +93,21 @@ class ExchangeCall final : public OwnedCall {
   }
 
  private:
-  using Types = std::vector<MPI_Datatype>;
-  /// The function whose arguments these are may have returned when they are used: Fortran's gives its list back then.
-  static Types types_of(const ExchangeArgument& side, int ranks) {
-    return {side.types, side.types + (side.a_type_each ? ranks : 1)};
-  }
-  static ExchangeArgument kept(ExchangeArgument argument, const Types& types) {
-    argument.types = types.data();
-    return argument;
-  }
+  /// The function whose arguments these are may have returned when they are used, and the lists be gone: Fortran's gives that of the types back.
+  struct Kept {
+    Kept(const ExchangeArgument& given, int ranks)
+        : types{given.types, given.types + (given.a_type_each ? ranks : 1)}, counts(given.counts, ranks),
+          displacements(given.displacements, ranks), argument{given.where, counts, displacements, types.data(),
+                                                              given.a_type_each} {}
+    Kept(const Kept&) = delete;
+    Kept& operator=(const Kept&) = delete;
 
-  Types types_[2];  ///< of what is sent and what is received
+    std::vector<MPI_Datatype> types;
+    KeptNumbers counts, displacements;
+    ExchangeArgument argument;
+  };
+
+  Kept sent_, received_;
   ExchangeSide out_, in_;
   std::int64_t given_, taken_;  ///< bytes of this rank to itself
 };

@@ -195,7 +195,8 @@ struct BlocksForAll {
 class BlocksForAllCall final : public OwnedCall {
  public:
   BlocksForAllCall(const BlocksForAll& arguments, const CommState& state)
-      : count_(arguments.sendcount), out_(arguments.blocks(state.size)) {
+      : count_(arguments.sendcount), counts_(arguments.counts, state.size),
+        displacements_(arguments.displacements, state.size), out_(with_kept(arguments).blocks(state.size)) {
     call = call_of(Kind::allgather, out_.largest, 0);
     call.out = &out_;
     call.out_layout = out_.layout();
@@ -206,7 +207,14 @@ class BlocksForAllCall final : public OwnedCall {
   }
 
  private:
+  BlocksForAll with_kept(BlocksForAll arguments) const {
+    arguments.counts = counts_;
+    arguments.displacements = displacements_;
+    return arguments;
+  }
+
   MPI_Aint count_;
+  KeptNumbers counts_, displacements_;
   UnevenBuffer out_;
   std::optional<UnevenBuffer> own_;
 };

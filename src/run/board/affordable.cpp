@@ -7,7 +7,7 @@ namespace chasqui::run {
 namespace {
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
-constexpr std::size_t kShortStage = kMiB / 4, kUsualStage = kMiB;
+constexpr std::size_t kUsualStage = kMiB;
 constexpr std::size_t kAllRings = 64 * kMiB;  ///< of one board
 constexpr std::size_t kBoardsWithRings =
     128 * kMiB;  ///< bytes of all boards, from which on there are no further ones with rings

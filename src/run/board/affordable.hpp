@@ -9,6 +9,8 @@
 
 namespace chasqui::run {
 
+inline constexpr std::size_t kShortStage = 256 * 1024;  ///< where there are many boards
+
 /// In bytes.
 struct BoardMemory {
   std::size_t free;   ///< of the node, for boards

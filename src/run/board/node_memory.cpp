@@ -26,9 +26,10 @@ std::size_t last_cache() {
 
 std::atomic<std::size_t> held{0};  ///< bytes of the boards that this process has
 
-BoardShape usual_or_small(const NodeRanks& node, std::size_t ring, Boards::For calls) {
-  if (calls == Boards::lines) return BoardShape::for_lines(node.size());
-  if (calls == Boards::slots) return BoardShape::for_slots(node.size());
+BoardShape usual_or_small(const NodeRanks& node, std::size_t ring, const Boards& boards) {
+  if (boards.calls == Boards::lines) return BoardShape::for_lines(node.size());
+  if (boards.calls == Boards::slots) return BoardShape::for_slots(node.size());
+  if (boards.stage != 0) return BoardShape::for_ranks(node.size(), boards.stage, kShortWide);
   return affordable_shape(node.size(), ring, {node.free_memory(), held.load(), last_cache()});
 }
 
@@ -94,7 +95,7 @@ int cores_of(NodeRanks& node) {
 }
 
 std::vector<std::shared_ptr<Board>> make_boards(NodeRanks& node, int cores, std::size_t ring, const Boards& boards) {
-  auto shape = usual_or_small(node, ring, boards.calls);
+  auto shape = usual_or_small(node, ring, boards);
   struct Said {
     std::size_t stage, ring, wide;
     std::array<std::int64_t, kSharedKinds> seat;  // no gaps between members: all bytes are sent

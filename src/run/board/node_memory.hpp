@@ -20,6 +20,7 @@ struct Boards {
     lines   ///< REQUIRES calls of which a slot holds a line
   } calls = all;
   int number = 1;
+  std::size_t stage = 0;  ///< bytes of it; 0: as long as boards may have
 };
 
 /// Collective over all nodes; none on every rank if one of them, on whatever node, cannot map its own. `cores`: what
