@@ -22,7 +22,6 @@
 #include "preload/spares.hpp"
 #include "preload/start/settings.hpp"
 #include "preload/this_thread.hpp"
-#include "run/board/affordable.hpp"
 #include "run/board/board.hpp"
 #include "run/comm/node_fabric.hpp"
 

@@ -9,8 +9,6 @@
 
 namespace chasqui::run {
 
-inline constexpr std::size_t kShortStage = 256 * 1024;  ///< where there are many boards
-
 /// In bytes.
 struct BoardMemory {
   std::size_t free;   ///< of the node, for boards

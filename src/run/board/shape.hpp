@@ -21,6 +21,7 @@ inline constexpr std::size_t kSharedByAll = 8192;  ///< contributions to an all-
 inline constexpr std::uint64_t kSlotRing = 16;     ///< slots a rank can be ahead of the slowest
 inline constexpr std::size_t kLeastRound = 8192;   ///< bytes that a rank stages at once, at least
 inline constexpr std::size_t kLeastStage = 2 * kLeastRound;  ///< staged calls are a round ahead of what is read
+inline constexpr std::size_t kShortStage = 256 * 1024;       ///< where there are many boards
 
 /// Lines from one slot to the next. Lines that processors fetch along with their neighbours are dearer to publish
 /// (bench/node/lines.cpp), so there is space between them, on boards of usual size.
