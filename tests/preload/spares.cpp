@@ -56,7 +56,7 @@ int main(int argc, char** argv) {
   const auto lag = [&own] {
     if (own() % 4 == 0) usleep(own() % 2000);
   };
-  std::vector<MPI_Comm> kept;
+  std::vector<MPI_Comm> kept, late;  // late: odd ranks free these after the next one has been used
   for (int round = 0; round < rounds; ++round) {
     part = "round";
     MPI_Comm one = MPI_COMM_NULL;
@@ -66,17 +66,22 @@ int main(int argc, char** argv) {
       default: MPI_Comm_split(MPI_COMM_WORLD, me.rank % 2, me.rank, &one);
     }
     use(one, round, 25);
+    for (MPI_Comm& each : late) MPI_Comm_free(&each);
+    late.clear();
     kept.push_back(one);
     while (kept.size() > common() % 4) {
       const std::size_t which = common() % kept.size();
       use(kept[which], round, 3);
       lag();
-      MPI_Comm_free(&kept[which]);
+      if (me.rank % 2 == 1) late.push_back(kept[which]);
+      else MPI_Comm_free(&kept[which]);
       kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(which));
     }
     lag();
   }
-  for (MPI_Comm& one : kept) MPI_Comm_free(&one);
+  for (auto* const list : {&late, &kept}) {
+    for (MPI_Comm& one : *list) MPI_Comm_free(&one);
+  }
   if (me.rank == 0) std::printf("%d communicators one after the other: right\n", rounds);
   MPI_Finalize();
 }
