@@ -31,11 +31,6 @@ std::map<std::vector<int>, Places>& lists() {
 }
 std::size_t idle_bytes = 0;
 
-std::size_t bytes_of(const run::Comm& comm) {
-  const auto& board = run::fabric_of(comm).board;
-  return board != nullptr ? board->shape().bytes() : 0;
-}
-
 /// A bit for each place, the lowest for the first.
 struct Said {
   std::uint32_t idle = 0, vacant = 0;
@@ -57,6 +52,11 @@ std::size_t first_of(std::uint32_t bits) { return static_cast<std::size_t>(std::
 
 }  // namespace
 
+std::size_t board_bytes(const run::Comm& comm) {
+  const auto& board = run::fabric_of(comm).board;
+  return board != nullptr ? board->shape().bytes() : 0;
+}
+
 SpareFound find_spare(mpi::Together& all, const std::vector<int>& world, bool willing) {
   Said common = willing ? said_of(world) : Said{};
   std::vector<Said> everyones(world.size());
@@ -68,7 +68,7 @@ SpareFound find_spare(mpi::Together& all, const std::vector<int>& world, bool wi
   }
   if (common.idle == 0) return {nullptr, common.vacant != 0 ? std::optional(first_of(common.vacant)) : std::nullopt};
   Place& place = lists()[world][first_of(common.idle)];
-  idle_bytes -= bytes_of(*place.idle);
+  idle_bytes -= board_bytes(*place.idle);
   place.in_use = true;
   return {std::move(place.idle), first_of(common.idle)};
 }
@@ -80,8 +80,8 @@ void keep_spare(const SpareOf& of, std::unique_ptr<run::Comm> comm) {
   if (list == lists().end()) return;  // all were given back
   Place& place = list->second[of.place];
   place.in_use = false;
-  if (comm != nullptr && (idle_bytes == 0 || idle_bytes + bytes_of(*comm) <= kMostIdle)) {
-    idle_bytes += bytes_of(*comm);
+  if (comm != nullptr && (idle_bytes == 0 || idle_bytes + board_bytes(*comm) <= kMostIdle)) {
+    idle_bytes += board_bytes(*comm);
     place.idle = std::move(comm);
   }
   if (std::all_of(list->second.begin(), list->second.end(), [](const Place& each) { return each.vacant(); }))

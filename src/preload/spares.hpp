@@ -17,6 +17,9 @@ class Together;
 
 namespace chasqui::preload {
 
+/// Of the board of a private part.
+std::size_t board_bytes(const run::Comm& comm);
+
 /// Where a part belongs while its communicator lives: ranks in MPI_COMM_WORLD, and its place among the parts of these.
 struct SpareOf {
   std::vector<int> world;

@@ -228,11 +228,6 @@ std::optional<std::size_t> unused_part(const CommState& state, MPI_Comm comm, ru
   return std::nullopt;
 }
 
-std::size_t board_bytes(const run::Comm& comm) {
-  const auto& board = run::fabric_of(comm).board;
-  return board != nullptr ? board->shape().bytes() : 0;
-}
-
 std::size_t held_by_parts = 0;  ///< bytes of the boards of all that are in `parts`, or come from there
 void drop_parts(CommState& state) {
   held_by_parts -= std::exchange(state.part_bytes, 0);
